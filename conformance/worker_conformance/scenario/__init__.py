@@ -1,0 +1,1 @@
+"""Scenarios: what a world looks like, what happens in it, and what must be seen."""
