@@ -47,6 +47,8 @@ class NoteKind(StrEnum):
     """Members: `state`, `groups`."""
     REST = "rest"
     """Everything of this instant has been said; the clock moves next."""
+    FORGED = "forged"
+    """The next frame is forged and states no fact. Members: `frameId`, `how`."""
     MARK = "mark"
     STDERR = "stderr"
     """Members: `text`."""

@@ -1,0 +1,1 @@
+"""Playing scenarios against a Worker and collecting what comes of it."""

@@ -1,0 +1,482 @@
+"""The World: one Worker, one simulated Organization and a virtual clock between them.
+
+Carries stimuli in and effects out, lets the Organization answer, moves the clock, and records
+everything in the Trace. Never judges what it carries and never looks into the Worker.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from worker_conformance.documents import schemas
+from worker_conformance.documents.json_types import JsonObject, JsonValue, find
+from worker_conformance.judge.trace import EntryKind, NoteKind, Trace
+from worker_conformance.organization.authority import GroupAuthority
+from worker_conformance.organization.executor import Executor
+from worker_conformance.organization.organization import Organization
+from worker_conformance.organization.outcomes import Accepted, Appended, Outcome, Refused, Repeated
+from worker_conformance.port.contract import Port
+from worker_conformance.port.declaration import Parameters
+from worker_conformance.scenario.model import Act, Scenario, WorkPlan
+from worker_conformance.suite.clock import moment_of, text_of
+from worker_conformance.suite.mailbox import Mailbox
+
+CALLS_MAX = 200_000
+"""Calls in one scenario. A Worker that needs more at one instant never comes to rest."""
+
+INSTANT_CALLS_MAX = 20_000
+"""Calls without the clock moving: far above what any backlog of a scenario needs."""
+
+FRAMES_MAX = 500
+"""Frames in one call; the Port's line limit is never in danger."""
+
+
+class NeverRests(Exception):  # noqa: N818 - the Worker's fault, reported as a verdict
+    """The Worker goes on at one instant without an end: it breaks its promise of rest."""
+
+
+class World:
+    """Everything a Worker can see, for the length of one scenario.
+
+    `now` is virtual time in microseconds since the epoch. `workspace` is an empty folder that
+    belongs to this World; state directories are made in it.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        port: Port,
+        parameters: Parameters,
+        seed: int,
+        workspace: Path,
+    ) -> None:
+        self.scenario = scenario
+        self.port = port
+        self.parameters = parameters
+        self.organization = Organization(scenario, seed)
+        self.organization.renewal_kind = parameters.renewal_command_kind
+        self.organization.payload_paths = dict(parameters.payload_paths)
+        self.organization.organization_renews = parameters.renewal == "organization"
+        self.executor = Executor(self.organization)
+        self.trace = Trace(scenario.id, seed)
+        self.now = 0
+        self.automatic = scenario.delivery == "auto"
+        self.running = False
+        self._seed = seed
+        self._workspace = workspace
+        self._lives = 0
+        self._state_directory = self._new_life()
+        self._crashed = False
+        self._connected = True
+        self._cut: set[str] = set()
+        self._mailboxes = {group.name: Mailbox(group.name) for group in scenario.groups}
+        self._replies: list[JsonObject] = []
+        self._snapshots: list[str] = []
+        self._wake_at: int | None = None
+        self._calls = 0
+        self._calls_at_instant = 0
+        self._pings = 0
+        self.pongs: list[str] = []
+
+    # --- a runtime's life -------------------------------------------------------------
+
+    def start(self) -> None:
+        """Open a session: `start`, the replay that its SUBSCRIBE asks for, `caught_up`, `tick`."""
+        if self._crashed:
+            self.port.restart()
+            self._crashed = False
+        self.running = True
+        self._connected = True
+        self._cut.clear()
+        members = self.organization.open_session(self.now)
+        self.call(
+            {
+                "type": "start",
+                "stateDirectory": str(self._state_directory),
+                "seed": self._seed,
+                **members,
+            }
+        )
+        self.settle()
+
+    def stop(self) -> None:
+        """End the runtime gracefully; running work is left as a crash would leave it."""
+        self.call({"type": "stop"})
+        self._end_of_life(NoteKind.STOPPED)
+
+    def crash(self) -> None:
+        """Kill the Worker between two calls."""
+        self.port.crash()
+        self._after_crash()
+
+    def crash_during(self, sequences: Mapping[str, Sequence[int]]) -> None:
+        """Send Events and kill the Worker before its answer is read (stdio only)."""
+        frames = [self._event_frame(g, s) for g, many in sequences.items() for s in many]
+        stimulus: JsonObject = {"type": "frames", "frames": list(frames), "now": text_of(self.now)}
+        self._calls += 1
+        self.trace.append(self._calls, self.now, EntryKind.STIMULUS, stimulus)
+        self.port.kill_after_send(stimulus)
+        self._after_crash()
+
+    def wipe(self) -> None:
+        """Lose the disk: the next `start` finds an empty state directory."""
+        self._state_directory = self._new_life()
+        self.note(NoteKind.WIPED)
+
+    def _after_crash(self) -> None:
+        if self.port.copies_state_on_crash:
+            previous, self._state_directory = self._state_directory, self._new_path()
+            shutil.copytree(previous, self._state_directory)
+        self._crashed = True
+        self._end_of_life(NoteKind.CRASHED)
+
+    def _end_of_life(self, kind: NoteKind) -> None:
+        self.running = False
+        self.executor.drop_all(self.now)
+        self._wake_at = None
+        self._replies.clear()
+        self._snapshots.clear()
+        for mailbox in self._mailboxes.values():
+            mailbox.close()
+        self.note(kind)
+
+    def _new_path(self) -> Path:
+        self._lives += 1
+        return self._workspace / f"state-{self._lives}"
+
+    def _new_life(self) -> Path:
+        path = self._new_path()
+        path.mkdir()
+        return path
+
+    # --- calls ------------------------------------------------------------------------
+
+    def call(self, stimulus: JsonObject) -> None:
+        """Give the Worker one stimulus, let it come to rest, and act on each effect in order."""
+        answer = self._handle(stimulus)
+        rounds = 0
+        while answer:
+            rounds += 1
+            if rounds > self.parameters.settle_limit:
+                raise NeverRests(f"still busy after {rounds - 1} ticks at {text_of(self.now)}")
+            answer = self._handle({"type": "tick"})
+
+    def _handle(self, stimulus: JsonObject) -> bool:
+        """One message there and back; returns whether the Worker is still busy."""
+        self._count_call()
+        message = {**stimulus, "now": text_of(self.now)}
+        self.trace.append(self._calls, self.now, EntryKind.STIMULUS, message)
+        answer = self.port.handle(message)
+        self._wake_at = moment_of(answer.wake_at) if answer.wake_at else None
+        for effect in answer.effects:
+            self.trace.append(self._calls, self.now, EntryKind.EFFECT, effect)
+        for effect in answer.effects:
+            self._route(effect)
+        return answer.busy
+
+    def _count_call(self) -> None:
+        self._calls += 1
+        self._calls_at_instant += 1
+        if self._calls_at_instant > INSTANT_CALLS_MAX or self._calls > CALLS_MAX:
+            raise NeverRests(f"{self._calls_at_instant} calls at {text_of(self.now)}, no rest")
+
+    def note(self, kind: NoteKind, **members: JsonValue) -> None:
+        """Write a note of the suite's own into the Trace."""
+        self.trace.append(self._calls, self.now, EntryKind.NOTE, {"note": kind.value, **members})
+
+    def _route(self, effect: JsonObject) -> None:
+        frame = effect.get("frame")
+        if effect.get("type") == "frame" and isinstance(frame, dict):
+            self._receive(frame)
+        else:
+            self.executor.apply(effect, self.now)
+
+    # --- frames from the Worker -------------------------------------------------------
+
+    def _receive(self, frame: JsonObject) -> None:
+        if not self._connected:
+            self.note(NoteKind.SWALLOWED, group=None, reason="the connection is down")
+        elif frame.get("frameType") == "COMMAND":
+            self._command(frame)
+        elif not schemas.frame_is_valid(frame):
+            self.note(NoteKind.SWALLOWED, group=None, reason="the frame is not valid")
+        elif frame["frameType"] == "SUBSCRIBE":
+            self._subscribe(frame)
+        elif frame["frameType"] == "PING":
+            self._ping_received(frame)
+
+    def _command(self, frame: JsonObject) -> None:
+        group = self.organization.group_by_id(str(find(frame, "command", "groupId")))
+        if group is not None and group.name in self._cut:
+            self.note(NoteKind.SWALLOWED, group=group.name, reason="the Group's link is down")
+            return
+        self._conclude(self.organization.receive(frame, self.now))
+
+    def _conclude(self, outcome: Outcome) -> None:
+        """Note what the Authority made of a Command, and queue its answer."""
+        about = outcome.about
+        if about.work_item_id is not None:
+            self.executor.answered(about.work_item_id, accepted=isinstance(outcome, Accepted))
+        match outcome:
+            case Accepted(appended=appended):
+                self._note_appended(appended, about.group)
+            case Repeated():
+                self.note(
+                    NoteKind.REPEATED,
+                    group=about.group,
+                    kind=about.kind,
+                    actionId=about.action_id,
+                )
+                self._redeliver(outcome)
+            case Refused():
+                self.note(
+                    NoteKind.REFUSED,
+                    group=about.group,
+                    kind=about.kind,
+                    work=about.work,
+                    actionId=about.action_id,
+                    code=outcome.code,
+                )
+                self._replies.append(self.organization.error_frame(outcome.error))
+            case _:
+                self.note(NoteKind.SWALLOWED, group=about.group, reason="left unanswered")
+
+    def _redeliver(self, outcome: Repeated) -> None:
+        """A repeated accepted Command is answered by delivering its Events again."""
+        self._replies.extend(self.organization.event_frame(event) for event in outcome.events)
+
+    def _note_appended(self, appended: Iterable[Appended], group: str | None) -> None:
+        for fact in appended:
+            self.note(
+                NoteKind.APPENDED,
+                group=group,
+                sequence=fact.sequence,
+                kind=fact.kind,
+                work=fact.work,
+                by=fact.by,
+                state=fact.state,
+                ours=fact.ours,
+                lease=fact.lease,
+                actionId=fact.action_id,
+            )
+
+    def _subscribe(self, frame: JsonObject) -> None:
+        rows = frame.get("groups")
+        for row in rows if isinstance(rows, list) else ():
+            group = self.organization.group_by_id(str(find(row, "groupId")))
+            after = find(row, "afterSequence")
+            if group is None or not isinstance(after, int) or group.name in self._cut:
+                self.note(NoteKind.SWALLOWED, group=None, reason="no such subscription")
+            elif after + 1 < group.online_from:
+                self._replies.append(group.cursor_too_old(self.now))
+                self._snapshots.append(group.name)
+            else:
+                self._mailboxes[group.name].subscribe(min(after, len(group.events)))
+
+    def _ping_received(self, frame: JsonObject) -> None:
+        reply_to = frame.get("replyToNonce")
+        if isinstance(reply_to, str):
+            self.pongs.append(reply_to)
+        else:
+            self._replies.append(self._ping_frame(reply_to=str(frame["nonce"])))
+
+    # --- frames to the Worker ---------------------------------------------------------
+
+    def ping(self) -> str:
+        """Send a PING and return its nonce."""
+        frame = self._ping_frame(reply_to=None)
+        self.call({"type": "frames", "frames": [frame]})
+        self.settle()
+        return str(frame["nonce"])
+
+    def _ping_frame(self, reply_to: str | None) -> JsonObject:
+        self._pings += 1
+        names = self.organization.names
+        frame: JsonObject = {
+            "protocolVersion": "0.1",
+            "frameId": names.frame_id(f"ping-{self._pings}"),
+            "frameType": "PING",
+            "nonce": f"nonce{self._pings:08d}",
+            "sentAt": text_of(self.now),
+        }
+        return frame if reply_to is None else {**frame, "replyToNonce": reply_to}
+
+    def deliver(self, sequences: Mapping[str, Sequence[int]], *, one_by_one: bool = False) -> None:
+        """Deliver Events by Group and sequence, in the order given, as live traffic."""
+        frames: list[JsonObject] = []
+        for name, many in sequences.items():
+            wanted = self._expand(name, many)
+            if self._reaches(name):
+                frames.extend(self._event_frame(name, sequence) for sequence in wanted)
+                self._mailboxes[name].delivered(wanted)
+            else:
+                self.note(NoteKind.SWALLOWED, group=name, reason="not subscribed")
+        size = 1 if one_by_one else FRAMES_MAX
+        for first in range(0, len(frames), size):
+            self.call({"type": "frames", "frames": list(frames[first : first + size])})
+        self.settle()
+
+    def deliver_frame(self, group: str, frame: JsonObject) -> None:
+        """Deliver one frame as it is (a forged one, say), where the Group is reached."""
+        if self._reaches(group):
+            self.call({"type": "frames", "frames": [frame]})
+        self.settle()
+
+    def _expand(self, group: str, sequences: Sequence[int]) -> Sequence[int]:
+        if tuple(sequences) == (-1,):
+            return self._mailboxes[group].owed(len(self._authority(group).events))
+        return sequences
+
+    def _reaches(self, group: str) -> bool:
+        return self._connected and group not in self._cut and self._mailboxes[group].subscribed
+
+    def _event_frame(self, group: str, sequence: int) -> JsonObject:
+        return self.organization.event_frame(self._authority(group).events[sequence - 1])
+
+    def _authority(self, name: str) -> GroupAuthority:
+        return self.organization.group(name)
+
+    # --- coming to rest ---------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Deliver, report and answer until nothing of this instant is left."""
+        while self.running and (
+            self._give_replies()
+            or self._give_events()
+            or self._give_snapshot()
+            or self._give_caught_up()
+            or self._give_report()
+        ):
+            pass
+
+    def _give_replies(self) -> bool:
+        if not self._replies or not self._connected:
+            self._replies.clear()
+            return False
+        frames, self._replies = self._replies, []
+        self.call({"type": "frames", "frames": list(frames)})
+        return True
+
+    def _give_events(self) -> bool:
+        """Automatic delivery: what the mailboxes owe, in one call."""
+        frames: list[JsonObject] = []
+        for name, mailbox in self._mailboxes.items():
+            if not self._reaches(name) or not self.automatic:
+                continue
+            owed = mailbox.owed(len(self._authority(name).events))[:FRAMES_MAX]
+            frames.extend(self._event_frame(name, sequence) for sequence in owed)
+            mailbox.delivered(owed)
+        if frames:
+            self.call({"type": "frames", "frames": list(frames)})
+        return bool(frames)
+
+    def _give_snapshot(self) -> bool:
+        if not self._snapshots:
+            return False
+        group = self._authority(self._snapshots.pop(0))
+        snapshot, state = group.snapshot_for_replay(self.now)
+        self.call({"type": "snapshot", "snapshot": snapshot, "state": state})
+        return True
+
+    def _give_caught_up(self) -> bool:
+        """A replay's end: `caught_up` for each Group, one `tick` after the last of them."""
+        replayed = [box for box in self._mailboxes.values() if box.replaying]
+        for mailbox in replayed:
+            mailbox.replaying = False
+            group_id = self._authority(mailbox.group).group_id
+            self.call(
+                {"type": "caught_up", "groupId": group_id, "sequence": mailbox.position}
+            )
+        if replayed:
+            self.call({"type": "tick"})
+        return bool(replayed)
+
+    def _give_report(self) -> bool:
+        """One report of the executor that is due by now."""
+        report = self.executor.next_report(self.now)
+        if report is None:
+            return False
+        self.call({"type": "execution", **report})
+        return True
+
+    # --- time -------------------------------------------------------------------------
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass, stopping wherever somebody has something to do."""
+        self.advance_to(self.now + round(seconds * 1_000_000))
+
+    def advance_to(self, target: int) -> None:
+        """Let time pass until `target` (microseconds)."""
+        while True:
+            self.note(NoteKind.REST)
+            step = min(target, *self._appointments(target))
+            woken = step == self._wake_at
+            self._move_clock(step)
+            if woken or step == target:
+                self._tick()
+            self.settle()
+            if step == target:
+                return
+
+    def next_appointment(self) -> int | None:
+        """When the executor, the Organization or the Worker next has something to do."""
+        far = 1 << 62
+        soonest = min(self._appointments(far))
+        return None if soonest == far else soonest
+
+    def rest(self) -> None:
+        """Say that everything of this instant has been said."""
+        self.note(NoteKind.REST)
+
+    def _appointments(self, default: int) -> tuple[int, ...]:
+        waiting = (self._wake_at, self.executor.next_due(), self.organization.next_due())
+        # A wake-up not after now would be answered by the same request again.
+        return (default, *(at for at in waiting if at is not None and at > self.now))
+
+    def _move_clock(self, at: int) -> None:
+        if at != self.now:
+            self._calls_at_instant = 0
+        self.now = at
+        for name, appended in self.organization.act_due(at):
+            self._note_appended(appended, name)
+
+    def _tick(self) -> None:
+        if self.running:
+            self.call({"type": "tick"})
+
+    # --- the Organization acts --------------------------------------------------------
+
+    def publish(self, acts: Mapping[str, Sequence[Act]]) -> None:
+        """The Organization acts in Groups now; what it appends is delivered where delivery is
+        automatic."""
+        for name, many in acts.items():
+            for act in many:
+                self._note_appended(self._authority(name).act(act, self.now), name)
+        self.settle()
+
+    def add_work(self, plan: WorkPlan) -> None:
+        """Make a WorkItem known that the scenario did not plan (drivers do)."""
+        self.organization.add_work(plan)
+
+    def policy(self) -> None:
+        """Send the policy as it stands now."""
+        self.call({"type": "policy", "policy": self.organization.policy()})
+        self.settle()
+
+    def link(self, state: str, groups: Sequence[str]) -> None:
+        """Cut or heal the whole connection, or the links of some Groups."""
+        down = state == "down"
+        stimulus: JsonObject = {"type": "link", "state": state}
+        if groups:
+            (self._cut.update if down else self._cut.difference_update)(groups)
+            stimulus["groupIds"] = [self._authority(name).group_id for name in groups]
+        else:
+            self._connected = not down
+            stimulus |= {} if down else self.organization.reopen_session(self.now)
+        for name in groups or self._mailboxes:
+            self._mailboxes[name].close()
+        self.note(NoteKind.LINK, state=state, groups=list(groups))
+        self.call(stimulus)
+        self.settle()
