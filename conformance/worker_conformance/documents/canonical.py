@@ -1,0 +1,94 @@
+"""Canonical bytes of a JSON value (RFC 8785), and the hashes over them.
+
+Every signature and content hash of the protocol goes through here. Never parses, and never repairs
+a value: what has no canonical form raises DataModelError.
+
+Two routes to the same bytes. The `rfc8785` library is the definition. The encoder of the standard
+library, written in C, is several times faster and gives the same bytes for values without floats,
+without integers beyond the safe range and without characters from U+E000 up: compact separators,
+the same short escapes, lower-case `\\u00xx` for the other control characters, and member names
+sorted by code point, which below U+E000 is the UTF-16 order that RFC 8785 asks for. One regular
+expression over its output finds every text for which that does not hold, strings that merely look
+so included; those take the library's route. A test holds the two equal.
+"""
+
+import hashlib
+import json
+import math
+import re
+
+import rfc8785
+
+from .errors import DataModelError
+from .json_types import JsonValue
+from .strict_json import MAX_SAFE_INTEGER
+
+# A number token stands at the start, or after `:`, `,` or `[`. Inside a string the same characters
+# may occur; that costs time, not correctness.
+_NEEDS_LIBRARY = re.compile(r"(?:^|[:,\[])(?:-?\d+[.eE]|-?\d{16}|-?I|N)|[\ue000-\U0010ffff]")
+_ENCODER = json.JSONEncoder(
+    ensure_ascii=False, check_circular=False, sort_keys=True, separators=(",", ":")
+)
+
+
+def canonical(value: JsonValue) -> bytes:
+    """Return the RFC 8785 bytes of `value` (MWP-FND-006).
+
+    Raises DataModelError for a number that is not finite and for an unpaired surrogate.
+    """
+    text = _ENCODER.encode(value)
+    if _NEEDS_LIBRARY.search(text):
+        return _by_library(value)
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise _unpaired_surrogate() from None
+
+
+def sha256_of(value: JsonValue) -> str:
+    """Return `sha256:` and the lower-case hexadecimal SHA-256 of the canonical bytes."""
+    return sha256_bytes(canonical(value))
+
+
+def sha256_bytes(content: bytes) -> str:
+    """Return `sha256:` and the lower-case hexadecimal SHA-256 of `content` (MWP-FND-007)."""
+    return "sha256:" + hashlib.sha256(content).hexdigest()
+
+
+def _by_library(value: JsonValue) -> bytes:
+    try:
+        return rfc8785.dumps(_in_binary64(value))
+    except UnicodeEncodeError:
+        raise _unpaired_surrogate() from None
+    except rfc8785.CanonicalizationError as error:
+        raise _unpaired_surrogate() from error
+
+
+def _in_binary64(value: JsonValue) -> JsonValue:
+    # The library refuses integers beyond the safe range; in JSON they mean the nearest double.
+    if isinstance(value, dict):
+        return {name: _in_binary64(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_in_binary64(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise _out_of_range()
+    if isinstance(value, int) and abs(value) > MAX_SAFE_INTEGER:
+        try:
+            return float(value)
+        except OverflowError:
+            raise _out_of_range() from None
+    return value
+
+
+def _out_of_range() -> DataModelError:
+    return DataModelError(
+        "number-out-of-range", "a number is beyond binary64", "numbers must be finite doubles"
+    )
+
+
+def _unpaired_surrogate() -> DataModelError:
+    return DataModelError(
+        "unpaired-surrogate",
+        "a string holds half of a surrogate pair",
+        "escape both halves, or write the character itself",
+    )

@@ -1,0 +1,26 @@
+"""Knows where the suite's data folders are: vectors and schemas.
+
+Installed from a wheel they lie inside this package; in a checkout they are the top-level folders of
+the repository. Never reads their content.
+"""
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+_CHECKOUT = _PACKAGE.parent.parent
+
+
+def schemas_path() -> Path:
+    """Return the folder that holds `protocol/`, `port/` and the suite's other JSON Schemas."""
+    return _data_folder("schemas")
+
+
+def vectors_path() -> Path:
+    """Return the folder that holds the vectors, one folder for each area."""
+    return _data_folder("vectors")
+
+
+def _data_folder(name: str) -> Path:
+    packaged = _PACKAGE / name
+    # An editable install has no packaged copy, so its data cannot go stale.
+    return packaged if packaged.is_dir() else _CHECKOUT / name
