@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 MICROSECONDS = 1_000_000
 
@@ -50,8 +50,9 @@ class Standing:
 class Dispatch:
     """An accepted `work.start`, charged at the instant of the Command.
 
-    `seconds` is the service time of the segment that begins here; `since` the time at which the
-    item became eligible; `running` and `group_running` count this dispatch too. `eligible` is
+    `seconds` is the service time of the segment that begins here (as planned while it still runs:
+    a resume is charged for its own segment only); `since` the time at which the item became
+    eligible; `running` and `group_running` count this dispatch too. `eligible` is
     false when something gated, finished, cancelled or already running was dispatched.
     """
 
@@ -146,7 +147,7 @@ class HistoryBuilder:
     slots: int
     _groups: dict[str, _GroupState] = field(factory=dict, init=False)
     _items: dict[str, Item] = field(factory=dict, init=False)
-    _running: dict[str, str] = field(factory=dict, init=False)  # item to Group
+    _running: dict[str, int] = field(factory=dict, init=False)  # item to its dispatch's index
     _moments: list[Moment] = field(factory=list, init=False)
     _largest: dict[str, float] = field(factory=dict, init=False)
     _touched: dict[str, None] = field(factory=dict, init=False)  # a set that keeps its order
@@ -213,8 +214,8 @@ class HistoryBuilder:
             _discount(state.classes, item.priority_class)
             self._touched[item.group] = None
 
-    def dispatched(self, at: int, name: str, seconds: float | None = None) -> Dispatch:
-        """An accepted `work.start`; `seconds` where the segment differs from the whole item."""
+    def dispatched(self, at: int, name: str) -> Dispatch:
+        """An accepted `work.start`."""
         self._evaluate(at)
         item = self._items[name]
         state = self._groups[item.group]
@@ -222,14 +223,14 @@ class HistoryBuilder:
         since = state.eligible.get(name, at)
         self.unready(at, name)
         if name not in self._running:
-            self._running[name] = item.group
+            self._running[name] = len(self._moments)
             state.running += 1
             self._touched[item.group] = None
         dispatch = Dispatch(
             at,
             item.group,
             name,
-            item.seconds if seconds is None else seconds,
+            item.seconds,
             since,
             eligible,
             len(self._running),
@@ -243,10 +244,16 @@ class HistoryBuilder:
     def stopped(self, at: int, name: str) -> None:
         """The item's segment ended, however; does nothing if it was not running."""
         self._at = at
-        group = self._running.pop(name, None)
-        if group is not None:
-            self._groups[group].running -= 1
-            self._touched[group] = None
+        index = self._running.pop(name, None)
+        if index is None:
+            return
+        group = self._items[name].group
+        self._groups[group].running -= 1
+        self._touched[group] = None
+        dispatch = self._moments[index]
+        used = (at - dispatch.at) / MICROSECONDS
+        if isinstance(dispatch, Dispatch) and used != dispatch.seconds:
+            self._moments[index] = evolve(dispatch, seconds=used)
 
     def rest(self, at: int) -> None:
         """The end of an instant."""
