@@ -6,15 +6,14 @@ what they say is judged by monitors, never here.
 """
 
 import json
-from collections.abc import Mapping
 from functools import cache
 from typing import cast
 
-import jsonschema_rs
 from attrs import asdict
 
 from worker_conformance import __version__
-from worker_conformance.documents.json_types import JsonObject, JsonValue, PathStep, pointer
+from worker_conformance.documents.json_types import JsonObject, JsonValue
+from worker_conformance.documents.schemas import Problem, SchemaSet
 from worker_conformance.errors import AdapterError, SuiteError
 from worker_conformance.port.contract import PORT_VERSION, PROTOCOL_VERSION, SUITE_NAME, Answer
 from worker_conformance.port.declaration import Declaration
@@ -22,8 +21,6 @@ from worker_conformance.resources import schemas_path
 
 SHOWN_PROBLEMS_MAX = 3  # the first ones tell the story; the rest are often their consequences
 EXCERPT_CHARACTERS = 160  # two lines of a terminal
-
-_ID_PREFIX = "urn:missionweaveprotocol-worker-conformance:schema:port:"
 
 
 def check_stimulus(stimulus: JsonObject) -> None:
@@ -92,15 +89,16 @@ def check_shutdown_result(result: JsonValue) -> None:
     _accept("shutdown-result", result, "the answer to 'shutdown'")
 
 
-def problems(message: str, value: JsonValue) -> tuple[str, ...]:
-    """Say what the Port's schema `message` finds wrong with `value`, one line for each problem."""
-    validator = _validators()[message]
-    if validator.is_valid(value):
-        return ()
-    found = sorted(
-        (_at(error.instance_path), error.message) for error in validator.iter_errors(value)
-    )
-    return tuple(f"{where or '(top)'}: {shorten(text)}" for where, text in found)
+def problems(message: str, value: JsonValue) -> tuple[Problem, ...]:
+    """Return what the Port's schema `message` finds wrong with `value`."""
+    validator = schemas().validator(message)
+    return () if validator.is_valid(value) else validator.problems(value)
+
+
+@cache
+def schemas() -> SchemaSet:
+    """Return the schemas of all Port messages."""
+    return SchemaSet.load(schemas_path() / "port")
 
 
 def excerpt(value: "JsonValue | bytes") -> str:
@@ -137,26 +135,7 @@ def _accept(message: str, value: JsonValue, called: str) -> JsonObject:
     return cast(JsonObject, value)
 
 
-def _first(found: tuple[str, ...]) -> str:
+def _first(found: tuple[Problem, ...]) -> str:
     rest = len(found) - SHOWN_PROBLEMS_MAX
     more = [f"and {rest} more"] if rest > 0 else []
-    return "\n".join([*found[:SHOWN_PROBLEMS_MAX], *more])
-
-
-def _at(path: list[str | int]) -> str:
-    return pointer(cast("tuple[PathStep, ...]", tuple(path)))
-
-
-@cache
-def _validators() -> Mapping[str, jsonschema_rs.Draft202012Validator]:
-    """Compile the Port's schemas, by their names without the ending."""
-    files = sorted((schemas_path() / "port").glob("*.schema.json"))
-    schemas = {
-        file.name.removesuffix(".schema.json"): json.loads(file.read_text("utf-8"))
-        for file in files
-    }
-    registry = jsonschema_rs.Registry([(_ID_PREFIX + name, body) for name, body in schemas.items()])
-    return {
-        name: jsonschema_rs.Draft202012Validator(body, validate_formats=True, registry=registry)
-        for name, body in schemas.items()
-    }
+    return "\n".join([*(shorten(str(one)) for one in found[:SHOWN_PROBLEMS_MAX]), *more])
