@@ -7,8 +7,8 @@ Two routes to the same bytes. The `rfc8785` library is the definition. The encod
 library, written in C, is several times faster and gives the same bytes for values without floats,
 without integers beyond the safe range and without characters from U+E000 up: compact separators,
 the same short escapes, lower-case `\\u00xx` for the other control characters, and member names
-sorted by code point, which below U+E000 is the UTF-16 order that RFC 8785 asks for. One regular
-expression over its output finds every text for which that does not hold, strings that merely look
+sorted by code point, which below U+E000 is the UTF-16 order that RFC 8785 asks for. Two regular
+expressions over its output find every text for which that does not hold, strings that merely look
 so included; those take the library's route. A test holds the two equal.
 """
 
@@ -23,9 +23,10 @@ from .errors import DataModelError
 from .json_types import JsonValue
 from .strict_json import MAX_SAFE_INTEGER
 
-# A number token stands at the start, or after `:`, `,` or `[`. Inside a string the same characters
-# may occur; that costs time, not correctness.
-_NEEDS_LIBRARY = re.compile(r"(?:^|[:,\[])(?:-?\d+[.eE]|-?\d{16}|-?I|N)|[\ue000-\U0010ffff]")
+# Inside an array or object a number token follows `:`, `,` or `[`. The same characters may occur in
+# a string; that costs time, not correctness.
+_OTHER_NUMBER = re.compile(r"[:,\[][-\dIN](?:\d*[.eE]|\d{15}|[Ina])", re.ASCII)
+_OTHER_ORDER = re.compile("[\ue000-\U0010ffff]")
 _ENCODER = json.JSONEncoder(
     ensure_ascii=False, check_circular=False, sort_keys=True, separators=(",", ":")
 )
@@ -37,7 +38,11 @@ def canonical(value: JsonValue) -> bytes:
     Raises DataModelError for a number that is not finite and for an unpaired surrogate.
     """
     text = _ENCODER.encode(value)
-    if _NEEDS_LIBRARY.search(text):
+    if text[0] not in "[{" or _OTHER_NUMBER.search(text):
+        return _by_library(value)
+    if text.isascii():
+        return text.encode("ascii")
+    if _OTHER_ORDER.search(text):
         return _by_library(value)
     try:
         return text.encode("utf-8")

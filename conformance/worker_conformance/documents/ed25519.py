@@ -4,15 +4,15 @@
 public key and a signature's `R` are canonical encodings of points of the prime-order subgroup and
 that `S` is below the group order (MWP-SDV-003, MWP-SDV-005). Never decides whose key it is.
 
-Cost. Decoding a point and multiplying it by the group order takes about a millisecond in Python.
-For public keys that is paid once for each key. For `R` it is paid only for signatures that fail,
-by this argument: let `A` have passed `public_key_fault`, and let the library accept. The library
-evaluates `R' = [S]B - [k]A` and compares the canonical encoding of `R'` with the received bytes.
-`B` and `A` lie in the prime-order subgroup, hence so does `R'`; the received bytes are its canonical
+Cost. Decoding a point and multiplying it by the group order takes milliseconds in Python. For a
+public key that is paid once. For `R` it is paid only for signatures that fail, by this argument:
+let `A` have passed `public_key_fault`, and let the library accept. The library evaluates
+`R' = [S]B - [k]A` and compares the canonical encoding of `R'` with the bytes received. `B` and `A`
+lie in the prime-order subgroup, hence so does `R'`, and the bytes received are its canonical
 encoding. So an accepted signature under a checked key has a lawful `R`, and only a refused one is
-looked at, to tell a bad encoding (stage 3) from a false equation (stage 6). A test feeds the library
-a signature that only the cofactored equation accepts, so a library that stops comparing encodings
-is noticed.
+looked at, to tell a bad encoding (stage 3) from a false equation (stage 6). A test feeds the
+library a signature that only the cofactored equation accepts, so that a library which stops
+comparing encodings is noticed.
 """
 
 from functools import lru_cache

@@ -6,7 +6,7 @@ in the caller, so they raise. Never validates and never changes a document.
 
 from typing import TypeAlias
 
-JsonScalar: TypeAlias = None | bool | int | float | str
+JsonScalar: TypeAlias = bool | int | float | str | None
 JsonValue: TypeAlias = "JsonScalar | list[JsonValue] | dict[str, JsonValue]"
 JsonObject: TypeAlias = dict[str, JsonValue]
 PathStep: TypeAlias = str | int

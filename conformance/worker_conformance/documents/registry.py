@@ -6,6 +6,7 @@ resolution fail (MWP-SDV-008). Never says what a Principal may do with its key.
 """
 
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import Self
 
 import attrs
@@ -97,7 +98,7 @@ class KeyRegistry:
     """
 
     organization_id: str
-    bindings: tuple[Binding, ...] = field(converter=tuple)
+    bindings: tuple[Binding, ...]
     fault: str | None = field(init=False, eq=False)
     _keys: Mapping[str, ResolvedKey] = field(init=False, eq=False, repr=False)
 
@@ -118,13 +119,13 @@ class KeyRegistry:
         The shape: `organizationId` and `bindings`, each with `keyId`, `principal`, `algorithm`,
         `publicKey`, `validFrom` and `validityHistory`.
         """
-        bindings = (_from_fixture(item) for item in list_at(document, "bindings"))
+        bindings = tuple(_from_fixture(item) for item in list_at(document, "bindings"))
         return cls(text_at(document, "organizationId"), bindings)
 
     @classmethod
     def from_port(cls, organization: JsonObject) -> Self:
         """Read the `organization` member of the Port's `start` stimulus."""
-        bindings = (_from_port(item) for item in list_at(organization, "keys"))
+        bindings = tuple(_from_port(item) for item in list_at(organization, "keys"))
         return cls(text_at(organization, "organizationId"), bindings)
 
     def with_bindings(self, more: Iterable[Binding]) -> Self:
@@ -134,7 +135,7 @@ class KeyRegistry:
     def resolve(
         self, key_id: str, signer: Principal | None, when: Instant
     ) -> ResolvedKey | KeyRefused:
-        """Return the key `key_id` of `signer`, valid at `when`; None means any service Principal."""
+        """Return the key `key_id` of `signer` at `when`; a signer None is any service Principal."""
         if self.fault is not None:
             return KeyRefused(self.fault)
         key = self._keys.get(key_id)
@@ -213,7 +214,7 @@ def _with_interval(binding: Binding, public_key: bytes) -> ResolvedKey | KeyRefu
     texts += [end for status in history for end in (status.valid_until, status.revoked_at) if end]
     if not all(map(timestamps.conforms, texts)):
         return KeyRefused(f"{binding.key_id}: a validity timestamp is outside the profile")
-    if any(later.sequence <= earlier.sequence for earlier, later in _pairs(history)):
+    if any(later.sequence <= earlier.sequence for earlier, later in pairwise(history)):
         return KeyRefused(f"{binding.key_id}: the validity history is out of order")
     until = _boundary([status.valid_until for status in history])
     revoked = _boundary([status.revoked_at for status in history])
@@ -223,7 +224,7 @@ def _with_interval(binding: Binding, public_key: bytes) -> ResolvedKey | KeyRefu
     return ResolvedKey(binding.key_id, binding.principal, public_key, valid_from, until, revoked)
 
 
-def _boundary(stated: Iterable[str | None]) -> Instant | None | KeyRefused:
+def _boundary(stated: Iterable[str | None]) -> Instant | KeyRefused | None:
     effective: Instant | None = None
     for text in stated:
         if text is None:
@@ -248,12 +249,6 @@ def _sooner(one: Instant | None, other: Instant | None) -> Instant | None:
     if one is None or other is None:
         return one or other
     return min(one, other)
-
-
-def _pairs(
-    history: tuple[ValidityStatus, ...],
-) -> Iterable[tuple[ValidityStatus, ValidityStatus]]:
-    return zip(history, history[1:], strict=False)
 
 
 def _is_identifier(text: str) -> bool:

@@ -22,6 +22,7 @@ from .errors import SchemaError
 from .json_types import JsonObject, JsonValue, find, object_at, pointer, text_at
 
 SUFFIX = ".schema.json"
+MESSAGE_CHARACTERS_MAX = 300  # a line or two on a terminal
 
 
 class DocumentKind(Enum):
@@ -95,10 +96,7 @@ class CompiledValidator:
             errors = list(self._compiled.iter_errors(document))
         except (UnicodeEncodeError, ValueError) as error:
             return (Problem("", "data-model", str(error)),)
-        return _sorted(
-            Problem(pointer(tuple(error.instance_path)), _keyword(error.schema_path), error.message)
-            for error in errors
-        )
+        return _sorted(map(_problem, errors))
 
 
 @frozen
@@ -233,6 +231,16 @@ def _read(path: Path) -> JsonObject:
             "unreadable-schema", f"{path}: {error}", "a schema is an object"
         ) from error
     return schema
+
+
+def _problem(error: jsonschema_rs.ValidationError) -> Problem:
+    where = pointer(tuple(error.instance_path))
+    if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.FalseSchema):
+        return Problem(where, "false", "must be absent here")
+    message = error.message
+    if len(message) > MESSAGE_CHARACTERS_MAX:  # the validator quotes the value, however long
+        message = message[:MESSAGE_CHARACTERS_MAX] + "…"
+    return Problem(where, _keyword(error.schema_path), message)
 
 
 def _keyword(schema_path: Iterable[str | int]) -> str:

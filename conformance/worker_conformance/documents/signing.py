@@ -204,15 +204,14 @@ def verify(
 def _well_formed(kind: DocumentKind, document: bytes | str | JsonObject) -> JsonObject | Refused:
     """Stages 1 and 2."""
     value: JsonValue = document if isinstance(document, dict) else None
-    as_schema_sees_it = value
-    if not isinstance(document, dict):
+    if isinstance(document, bytes | str):
         try:
-            parsed = parse_deferring(document)
+            value = parse_deferring(document)
         except StrictJsonError as error:
             return Refused(Stage.PARSE, str(error))
-        value = parsed.value
-        as_schema_sees_it = within_data_model(value) if parsed.suspect else value
-    found = signed_problems(kind, as_schema_sees_it)
+    found = signed_problems(kind, value)
+    if found:  # perhaps only for what belongs to stage 5 (MWP-SDV-016)
+        found = signed_problems(kind, within_data_model(value))
     if found or not isinstance(value, dict):
         return Refused(Stage.SCHEMA, "; ".join(map(str, found)))
     return value

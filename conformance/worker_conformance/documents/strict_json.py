@@ -15,8 +15,6 @@ import math
 import re
 from collections.abc import Callable
 
-from attrs import frozen
-
 from .errors import DataModelError, StrictJsonError
 from .json_types import JsonValue
 
@@ -25,17 +23,7 @@ MAX_SAFE_INTEGER = 2**53 - 1  # beyond it binary64 no longer tells neighbours ap
 _SAFE_DIGITS = 15  # every integer of this many characters is a safe one
 _BOM = b"\xef\xbb\xbf"
 
-# The only ways in which a text that parses can leave the data model; other texts need no walk.
-_SUSPECT = re.compile("\\\\ud[89a-f]|[\ud800-\udfff]|e\\+?\\d{3}|\\d{300}", re.IGNORECASE)
 _BRACKET_OR_STRING = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
-
-
-@frozen
-class Deferred:
-    """A parsed value, and whether it may hold what RFC 8785 cannot express."""
-
-    value: JsonValue
-    suspect: bool
 
 
 def parse(raw: bytes | str) -> JsonValue:
@@ -46,19 +34,18 @@ def parse(raw: bytes | str) -> JsonValue:
     """
     text = _text(raw)
     value = _decode(text, _STRICT)
-    if _SUSPECT.search(text):
+    if _may_hold_surrogates(text):
         _refuse_unpaired_surrogates(value)
     return value
 
 
-def parse_deferring(raw: bytes | str) -> Deferred:
+def parse_deferring(raw: bytes | str) -> JsonValue:
     """Return the one JSON value in `raw`, with data-model failures left in it.
 
     A number outside binary64 is an infinite `float` there, an unpaired surrogate itself. Raises
     StrictJsonError for syntax only.
     """
-    text = _text(raw)
-    return Deferred(_decode(text, _DEFERRING), _SUSPECT.search(text) is not None)
+    return _decode(_text(raw), _DEFERRING)
 
 
 def within_data_model(value: JsonValue) -> JsonValue:
@@ -85,6 +72,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 def _replaced(name: str) -> str:
     return _SURROGATE.sub(lambda found: chr(ord(found[0]) + 0x800), name)
+
+
+def _may_hold_surrogates(text: str) -> bool:
+    # Decoded UTF-8 holds none; escapes may spell one, and so may a text that never was bytes.
+    return "\\u" in text or (not text.isascii() and _SURROGATE.search(text) is not None)
 
 
 def _text(raw: bytes | str) -> str:
