@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from math import isfinite
 
 from attrs import field, frozen
 
@@ -102,10 +103,15 @@ class Measurement:
     """A figure that a check measured, beside the bound it was held to, if there is one."""
 
     name: str
-    value: float
+    value: float = field()
     bound: float | None
     unit: str
     note: str = ""
+
+    @value.validator
+    def _is_a_number(self, _: object, value: float) -> None:
+        if not isfinite(value):
+            raise ValueError(f"{self.name}: {value} is no measurement; say in words what was seen")
 
     @property
     def share_of_bound(self) -> float | None:

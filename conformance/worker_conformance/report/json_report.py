@@ -1,0 +1,320 @@
+"""The result of a run as a JSON document, and back.
+
+Writes `RunResult` in the layout of `schemas/report.schema.json`, refuses to write anything that the
+schema refuses, and reads what any version of the suite has written. Never decides a verdict.
+
+Real time stands in one member, `timing`, and nowhere else: without it, the same run gives the same
+bytes, so two results can be compared with `cmp`.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import cast
+
+import jsonschema_rs
+
+from worker_conformance.documents.json_types import (
+    JsonObject,
+    JsonValue,
+    find,
+    integer_at,
+    list_at,
+    object_at,
+    text_at,
+)
+from worker_conformance.errors import SuiteError, UsageError
+from worker_conformance.judge.verdicts import (
+    CheckKind,
+    CheckResult,
+    DeclarationRecord,
+    Failure,
+    Measurement,
+    RunResult,
+    Selection,
+    SuiteIdentity,
+    Verdict,
+    WorkerIdentity,
+)
+from worker_conformance.resources import schemas_path
+from worker_conformance.scenario.model import Level
+
+SECONDS_DIGITS = 3  # a check's time is worth knowing to the millisecond, no finer
+
+
+def to_document(result: RunResult, *, timing: bool) -> JsonObject:
+    """Return `result` as JSON members; `timing` adds the real time each check took."""
+    document: JsonObject = {
+        "schemaVersion": result.schema_version,
+        "protocolVersion": result.protocol,
+        "suite": {
+            "name": result.suite.name,
+            "version": result.suite.version,
+            "requirementDigest": result.requirement_digest,
+            "vectorDigest": result.vector_digest,
+        },
+        "worker": _worker(result.worker),
+        "declaration": _declaration(result.declaration),
+        "run": {"seed": result.seed, "selection": _selection(result.selection)},
+        "outcome": _outcome(result),
+        "checks": [_check(check) for check in result.checks],
+    }
+    if timing:
+        document["timing"] = _timing(result)
+    return document
+
+
+def to_bytes(document: JsonObject) -> bytes:
+    """Spell a report document: UTF-8, two spaces, a line break at the end.
+
+    Raises `SuiteError` if the document is not what the schema of reports allows.
+    """
+    _refuse_invalid(document)
+    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+    # What Python cannot encode is a lone surrogate out of a Worker; JSON escapes it just so.
+    return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def write(result: RunResult, path: Path, *, timing: bool = True) -> None:
+    """Write `result` to `path`."""
+    path.write_bytes(to_bytes(to_document(result, timing=timing)))
+
+
+def read(path: Path) -> RunResult:
+    """Read a result that this or an older suite wrote. Raises `UsageError` for anything else."""
+    try:
+        document = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            "not-a-result", f"cannot read a result: {error}", where=str(path)
+        ) from None
+    version = document.get("schemaVersion") if isinstance(document, dict) else None
+    reader = _READERS.get(version) if isinstance(version, str) else None
+    if reader is None:
+        raise UsageError(
+            "result-version",
+            f"a result of version {version!r} is unknown to this suite",
+            hint=f"known: {', '.join(_READERS)}; a newer suite may have written it",
+            where=str(path),
+        )
+    try:
+        problem = _first_problem(document)
+        if not problem:
+            return reader(document)
+    except ValueError as error:  # such as two verdicts for one check: no schema can say that
+        problem = str(error)
+    raise UsageError("not-a-result", problem, where=str(path))
+
+
+def _worker(worker: WorkerIdentity) -> JsonObject:
+    return {
+        "name": worker.name,
+        "version": worker.version,
+        "language": worker.language,
+        "homepage": worker.homepage,
+        "adapter": worker.adapter,
+        "transport": worker.transport,
+    }
+
+
+def _declaration(declaration: DeclarationRecord) -> JsonObject:
+    return {
+        "profiles": list(declaration.profiles),
+        "parameters": {"declared": declaration.declared, "effective": declaration.effective},
+        "notes": list(declaration.notes),
+    }
+
+
+def _selection(selection: Selection) -> JsonObject:
+    return {
+        "profiles": list(selection.profiles),
+        "checks": list(selection.checks),
+        "quick": selection.quick,
+    }
+
+
+def _outcome(result: RunResult) -> JsonObject:
+    areas: list[JsonValue] = [
+        {
+            "profile": area.profile,
+            "standing": area.standing.value,
+            "executed": area.executed,
+            "counts": _counts(area.counts),
+        }
+        for area in result.areas()
+    ]
+    return {
+        "exitCode": result.exit_code(),
+        "claim": result.claim(),
+        "qualifications": list(result.qualifications()),
+        "executed": result.executed(),
+        "counts": _counts(result.counts()),
+        "areas": areas,
+        "requirements": {name: v.value for name, v in result.requirements().items()},
+    }
+
+
+def _counts(counts: Mapping[Verdict, int]) -> JsonObject:
+    return {verdict.value: counts[verdict] for verdict in Verdict if counts.get(verdict)}
+
+
+def _check(check: CheckResult) -> JsonObject:
+    return {
+        "checkId": check.check_id,
+        "title": check.title,
+        "summary": check.summary,
+        "requirement": check.requirement,
+        "clauses": list(check.clauses),
+        "level": check.level.value,
+        "profile": str(check.profile),
+        "kind": check.kind.value,
+        "verdict": check.verdict.value,
+        "reason": check.reason,
+        "failure": None if check.failure is None else _failure(check.failure),
+        "witness": check.witness,
+        "measurements": [_measurement(each) for each in check.measurements],
+        "rerun": check.rerun,
+        "scenario": check.scenario,
+    }
+
+
+def _failure(failure: Failure) -> JsonObject:
+    return {
+        "expected": failure.expected,
+        "observed": failure.observed,
+        "transcript": list(failure.transcript),
+        "stderr": failure.stderr,
+        "step": failure.step,
+    }
+
+
+def _measurement(measurement: Measurement) -> JsonObject:
+    return {
+        "name": measurement.name,
+        "value": measurement.value,
+        "bound": measurement.bound,
+        "unit": measurement.unit,
+        "note": measurement.note,
+    }
+
+
+def _timing(result: RunResult) -> JsonObject:
+    seconds = {check.check_id: round(check.seconds, SECONDS_DIGITS) for check in result.checks}
+    total = round(sum(check.seconds for check in result.checks), SECONDS_DIGITS)
+    return {"totalSeconds": total, "checkSeconds": cast(JsonObject, seconds)}
+
+
+def _refuse_invalid(document: JsonObject) -> None:
+    problem = _first_problem(document)
+    if problem:
+        raise SuiteError(
+            "report-schema", f"the result does not fit the schema of reports: {problem}"
+        )
+
+
+def _first_problem(document: JsonObject) -> str:
+    """Say where a document first leaves the schema of reports; empty if it does not."""
+    for error in _validator().iter_errors(document):
+        pointer = "/".join(["", *map(str, error.instance_path)])
+        return f"{pointer or 'the document'}: {error.message}"
+    return ""
+
+
+@cache
+def _validator() -> jsonschema_rs.Draft202012Validator:
+    schema = json.loads((schemas_path() / "report.schema.json").read_bytes())
+    return jsonschema_rs.Draft202012Validator(schema)
+
+
+def _read_version_1(document: JsonObject) -> RunResult:
+    seconds = cast("dict[str, float]", find(document, "timing", "checkSeconds") or {})
+    return RunResult(
+        suite=SuiteIdentity(
+            text_at(document, "suite", "name"), text_at(document, "suite", "version")
+        ),
+        worker=_read_worker(object_at(document, "worker")),
+        declaration=DeclarationRecord(
+            profiles=_texts(document, "declaration", "profiles"),
+            declared=object_at(document, "declaration", "parameters", "declared"),
+            effective=object_at(document, "declaration", "parameters", "effective"),
+            notes=_texts(document, "declaration", "notes"),
+        ),
+        seed=integer_at(document, "run", "seed"),
+        selection=Selection(
+            profiles=_texts(document, "run", "selection", "profiles"),
+            checks=_texts(document, "run", "selection", "checks"),
+            quick=bool(find(document, "run", "selection", "quick")),
+        ),
+        requirement_digest=text_at(document, "suite", "requirementDigest"),
+        vector_digest=text_at(document, "suite", "vectorDigest"),
+        checks=tuple(_read_check(each, seconds) for each in list_at(document, "checks")),
+        protocol=text_at(document, "protocolVersion"),
+        schema_version=text_at(document, "schemaVersion"),
+    )
+
+
+_READERS: Mapping[str, Callable[[JsonObject], RunResult]] = {"1": _read_version_1}
+"""How to read each version of the layout. A version is added here and never taken away."""
+
+
+def _read_worker(document: JsonObject) -> WorkerIdentity:
+    return WorkerIdentity(
+        name=text_at(document, "name"),
+        version=text_at(document, "version"),
+        language=text_at(document, "language"),
+        homepage=_optional_text(document, "homepage"),
+        adapter=text_at(document, "adapter"),
+        transport=text_at(document, "transport"),
+    )
+
+
+def _read_check(document: JsonValue, seconds: Mapping[str, float]) -> CheckResult:
+    failure = find(document, "failure")
+    check_id = text_at(document, "checkId")
+    return CheckResult(
+        check_id=check_id,
+        title=text_at(document, "title"),
+        summary=text_at(document, "summary"),
+        requirement=text_at(document, "requirement"),
+        clauses=_texts(document, "clauses"),
+        level=Level(text_at(document, "level")),
+        profile=text_at(document, "profile"),
+        kind=CheckKind(text_at(document, "kind")),
+        verdict=Verdict(text_at(document, "verdict")),
+        reason=text_at(document, "reason"),
+        failure=None if failure is None else _read_failure(failure),
+        witness=integer_at(document, "witness"),
+        measurements=tuple(map(_read_measurement, list_at(document, "measurements"))),
+        rerun=text_at(document, "rerun"),
+        seconds=seconds.get(check_id, 0.0),
+        scenario=_optional_text(document, "scenario"),
+    )
+
+
+def _read_failure(document: JsonValue) -> Failure:
+    return Failure(
+        expected=text_at(document, "expected"),
+        observed=text_at(document, "observed"),
+        transcript=_texts(document, "transcript"),
+        stderr=text_at(document, "stderr"),
+        step=_optional_text(document, "step"),
+    )
+
+
+def _read_measurement(document: JsonValue) -> Measurement:
+    return Measurement(
+        name=text_at(document, "name"),
+        value=cast(float, find(document, "value")),
+        bound=cast("float | None", find(document, "bound")),
+        unit=text_at(document, "unit"),
+        note=text_at(document, "note"),
+    )
+
+
+def _texts(document: JsonValue, *path: str) -> tuple[str, ...]:
+    return tuple(str(each) for each in list_at(document, *path))
+
+
+def _optional_text(document: JsonValue, member: str) -> str | None:
+    return None if find(document, member) is None else text_at(document, member)

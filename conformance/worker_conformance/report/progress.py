@@ -1,0 +1,148 @@
+"""What a person sees while the checks run: a live line on a terminal, plain lines elsewhere.
+
+Each class here is a `ProgressListener` of the engine and a context manager. Shows names, counts and, on a
+terminal, the time left. Never decides what is run, and never prints the result of the run.
+"""
+
+from types import TracebackType
+from typing import Protocol, Self
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from worker_conformance.judge.verdicts import CheckResult
+from worker_conformance.report.telling import visible
+from worker_conformance.report.terminal import headline
+
+PLAIN_LINES = 10  # lines of progress in a log: enough to see that it moves, too few to drown it
+NAME_CHARACTERS_MAX = 36  # what remains for a title beside bar and counts at 80 columns
+
+
+class ProgressDisplay(Protocol):
+    """A `ProgressListener` that occupies the terminal from `with` to its end."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+    def planned(self, total: int) -> None: ...
+
+    def started(self, check_id: str, title: str) -> None: ...
+
+    def finished(self, result: CheckResult) -> None: ...
+
+
+class NoProgress:
+    """Shows nothing (`--quiet`)."""
+
+    def __enter__(self) -> Self:
+        """Show nothing."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Show nothing."""
+
+    def planned(self, total: int) -> None:
+        """Show nothing."""
+
+    def started(self, check_id: str, title: str) -> None:
+        """Show nothing."""
+
+    def finished(self, result: CheckResult) -> None:
+        """Show nothing."""
+
+
+class PlainProgress(NoProgress):
+    """A line now and then, and one for each unexpected verdict: for logs and pipes."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._total = 0
+        self._done = 0
+        self._unexpected = 0
+
+    def planned(self, total: int) -> None:
+        """Say how many checks there are."""
+        self._total = total
+        self._console.print(Text(f"{total} checks to run"))
+
+    def finished(self, result: CheckResult) -> None:
+        """Count, and say so when another part is done."""
+        self._done += 1
+        if result.verdict.breaks_the_run:
+            self._unexpected += 1
+            self._console.print(headline(result))
+        if self._part(self._done) > self._part(self._done - 1):
+            self._console.print(Text(f"{self._done} of {self._total} checks done{self._so_far()}"))
+
+    def _part(self, done: int) -> int:
+        return done * PLAIN_LINES // max(self._total, 1)
+
+    def _so_far(self) -> str:
+        return f", {self._unexpected} not passed so far" if self._unexpected else ""
+
+
+class LiveProgress(NoProgress):
+    """One line that moves: bar, counts, time left, and what is running."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._progress = Progress(
+            BarColumn(bar_width=16),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(compact=True),
+            TextColumn("left  {task.description}", markup=False),
+            console=console,
+            transient=True,
+        )
+        self._task: TaskID | None = None
+        self._running: dict[str, str] = {}  # by check ID, in the order they were started
+
+    def __enter__(self) -> Self:
+        """Take the line."""
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Give the line back."""
+        self._progress.stop()
+
+    def planned(self, total: int) -> None:
+        """Draw the bar."""
+        self._task = self._progress.add_task("", total=total)
+
+    def started(self, check_id: str, title: str) -> None:
+        """Name the check beside the bar."""
+        self._running[check_id] = title
+        self._show()
+
+    def finished(self, result: CheckResult) -> None:
+        """Move the bar; an unexpected verdict gets a line of its own above it."""
+        self._running.pop(result.check_id, None)
+        if result.verdict.breaks_the_run:
+            self._progress.console.print(headline(result))
+        self._show(advance=1)
+
+    def _show(self, advance: int = 0) -> None:
+        if self._task is None:
+            return
+        name = ""
+        if self._running:
+            check_id, title = next(iter(self._running.items()))
+            others = len(self._running) - 1
+            name = f"{check_id} {visible(title)}"[:NAME_CHARACTERS_MAX]
+            name += f" +{others}" if others else ""
+        self._progress.update(self._task, advance=advance, description=name)

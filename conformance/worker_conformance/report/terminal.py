@@ -1,0 +1,282 @@
+"""The result of a run for a person at a terminal.
+
+Shows what was unexpected first and in full, then how each area stands, then what may be said of
+the Worker. Reads well at 80 columns, without colour, and in a log file. Never decides a verdict,
+and never lets text that came out of a Worker act on the terminal: all of it goes through `_said`.
+"""
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from pathlib import Path
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from worker_conformance.judge.verdicts import (
+    EXIT_PASSED,
+    Area,
+    CheckResult,
+    Failure,
+    RunResult,
+    Standing,
+    Verdict,
+)
+from worker_conformance.report.telling import (
+    WORDS,
+    clause_line,
+    cut_middle,
+    figure,
+    last_lines,
+    measured,
+    unexpected,
+    unexpected_first,
+    visible,
+)
+
+BLOCKS_MAX = 12  # failures told in full; --verbose and the report tell all of them
+FIGURES_MAX = 8  # the figures nearest to their bounds; --verbose shows all
+LABEL_WIDTH = 9  # "expected ", the longest label of a failure
+
+STYLES: Mapping[Verdict, str] = {
+    Verdict.SUITE_ERROR: "bold magenta",
+    Verdict.ADAPTER_ERROR: "bold magenta",
+    Verdict.FAIL: "bold red",
+    Verdict.INCONCLUSIVE: "bold yellow",
+    Verdict.ADVICE: "cyan",
+    Verdict.EXPECTED_FAIL: "yellow",
+    Verdict.PASS: "green",
+    Verdict.ABSTAINED: "dim",
+    Verdict.NOT_CLAIMED: "dim",
+}
+
+STANDING_STYLES: Mapping[Standing, str] = {
+    Standing.PASSED: "green",
+    Standing.NOT_PASSED: "bold red",
+    Standing.KNOWN_FAILURES: "yellow",
+    Standing.NOTHING_PASSED: "yellow",
+    Standing.NOT_CLAIMED: "dim",
+}
+
+COLUMNS: tuple[tuple[str, tuple[Verdict, ...]], ...] = (
+    ("fail", (Verdict.FAIL,)),
+    ("inconclusive", (Verdict.INCONCLUSIVE,)),
+    ("error", (Verdict.ADAPTER_ERROR, Verdict.SUITE_ERROR)),
+    ("advice", (Verdict.ADVICE,)),
+    ("known", (Verdict.EXPECTED_FAIL,)),
+    ("abstained", (Verdict.ABSTAINED,)),
+    ("not claimed", (Verdict.NOT_CLAIMED,)),
+)
+"""What the table of areas counts beside the passes; a column without a count is left out."""
+
+
+class Detail(Enum):
+    """How much a person wants to read."""
+
+    QUIET = "quiet"
+    """One line for each unexpected check, and the claim."""
+    NORMAL = "normal"
+    VERBOSE = "verbose"
+    """Advice and known failures in full too, every check by name, every figure."""
+
+
+def print_result(
+    console: Console, result: RunResult, reports: Iterable[Path], detail: Detail
+) -> None:
+    """Print `result`, naming the files in `reports` as where to read on."""
+    if detail is Detail.QUIET:
+        for check in unexpected(result):
+            console.print(headline(check))
+        console.print(_said(result.claim()))
+        return
+    full, brief = _told_in_full(result, detail), _told_in_brief(result, detail)
+    for check in full:
+        _print_block(console, check)
+    for check in brief:
+        _print_brief(console, check)
+    if brief:
+        console.print()
+    if detail is Detail.VERBOSE:
+        _print_every_check(console, result)
+    _print_figures(console, result, detail)
+    _print_areas(console, result)
+    _print_claim(console, result)
+    _print_last_lines(console, result, reports)
+
+
+def headline(check: CheckResult) -> Text:
+    """Name a check and its verdict in one line."""
+    line = Text(no_wrap=False)
+    line.append(WORDS[check.verdict], STYLES[check.verdict])
+    return line.append(f"  {check.check_id}  ", "bold").append(visible(check.title))
+
+
+def _told_in_full(result: RunResult, detail: Detail) -> list[CheckResult]:
+    if detail is Detail.VERBOSE:
+        checks = unexpected_first(result.checks)
+        return [c for c in checks if c.failure or c.verdict.breaks_the_run]
+    # One that never reached its point has no history to show: its reason in a line says all.
+    return [c for c in unexpected(result) if c.verdict is not Verdict.INCONCLUSIVE][:BLOCKS_MAX]
+
+
+def _told_in_brief(result: RunResult, detail: Detail) -> list[CheckResult]:
+    if detail is Detail.VERBOSE:
+        return []
+    full = _told_in_full(result, detail)
+    checks = unexpected_first(result.checks)
+    return [c for c in checks if (c.failure or c.verdict.breaks_the_run) and c not in full]
+
+
+def _print_block(console: Console, check: CheckResult) -> None:
+    console.print(headline(check))
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(min_width=LABEL_WIDTH, style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    grid.add_row("clause", _said(clause_line(check)))
+    grid.add_row("demands", _said(check.summary))
+    if check.scenario:
+        grid.add_row("scenario", _said(check.scenario))
+    if check.reason:
+        grid.add_row("reason", _said(check.reason, STYLES[check.verdict]))
+    if check.failure is not None:
+        _add_failure(grid, check.failure)
+    console.print(_indented(grid))
+    if check.rerun:
+        # Not wrapped: a command that is broken into lines cannot be copied.
+        command = Text(f"  {'again':{LABEL_WIDTH}} ", "dim").append(
+            visible(check.rerun), "not dim bold"
+        )
+        console.print(command, soft_wrap=True)
+    console.print()
+
+
+def _add_failure(grid: Table, failure: Failure) -> None:
+    grid.add_row("expected", _said(failure.expected, "green"))
+    grid.add_row("observed", _said(failure.observed, "red"))
+    if failure.step:
+        grid.add_row("step", _said(failure.step))
+    if failure.transcript:
+        grid.add_row("history", _history(cut_middle(failure.transcript)))
+    stderr = last_lines(failure.stderr)
+    if stderr:
+        grid.add_row("stderr", Text("\n".join(stderr), "dim"))
+
+
+def _history(lines: list[str]) -> Table:
+    """Lay a transcript out in three columns, so that long messages wrap under themselves."""
+    grid = Table.grid(padding=(0, 2))
+    for _ in range(2):
+        grid.add_column(no_wrap=True, style="dim")
+    grid.add_column(overflow="fold")
+    for line in lines:
+        time, speaker, said = (*line.split(maxsplit=2), "", "", "")[:3]
+        if time[:1].isdigit() and said:
+            grid.add_row(time, speaker, _said(said))
+        else:
+            grid.add_row("", "", _said(line))
+    return grid
+
+
+def _print_brief(console: Console, check: CheckResult) -> None:
+    console.print(headline(check))
+    observed = check.failure.observed if check.failure else ""
+    told = "; ".join(each for each in (check.reason, observed) if each)
+    console.print(_indented(_said(f"{check.requirement}: {told}", "dim")))
+
+
+def _print_every_check(console: Console, result: RunResult) -> None:
+    for check in result.checks:
+        line = headline(check)
+        if check.verdict is Verdict.PASS:
+            line.append(f"  (witness {check.witness})", "dim")
+        elif check.reason:
+            line.append(f"  ({visible(check.reason)})", "dim")
+        console.print(line)
+    console.print()
+
+
+def _print_figures(console: Console, result: RunResult, detail: Detail) -> None:
+    rows = [(check, each) for check in result.checks for each in measured(check)]
+    if not rows:
+        return
+    rows.sort(key=lambda row: -(row[1].share_of_bound or 0))
+    shown = rows if detail is Detail.VERBOSE else [r for r in rows if r[1].bound][:FIGURES_MAX]
+    table = _plain_table()
+    table.add_column("Measured", no_wrap=True)
+    table.add_column("")
+    for heading in ("value", "bound", "value/bound"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for check, each in shown:
+        share = each.share_of_bound
+        over = "bold red" if share is not None and share > 1 else ""
+        table.add_row(
+            check.check_id,
+            _said(f"{each.name} ({each.unit})" if each.unit else each.name),
+            Text(figure(each.value), over),
+            "" if each.bound is None else figure(each.bound),
+            "" if share is None else Text(f"{share:.2f}", over),
+        )
+    console.print(table)
+    if len(shown) < len(rows):
+        console.print(Text(f"  with --verbose: all {len(rows)} figures", "dim"))
+    console.print()
+
+
+def _print_areas(console: Console, result: RunResult) -> None:
+    areas = [area for area in result.areas() if area.standing is not Standing.NOT_CLAIMED]
+    columns = [(name, which) for name, which in COLUMNS if any(_count(a, which) for a in areas)]
+    table = _plain_table()
+    table.add_column("Area", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    table.add_column("passed", justify="right", no_wrap=True)
+    for name, _ in columns:
+        table.add_column(name, justify="right")
+    for area in areas:
+        style = STANDING_STYLES[area.standing]
+        table.add_row(
+            _said(area.profile),
+            Text(area.standing.value, style),
+            f"{area.counts.get(Verdict.PASS, 0)} of {area.executed}",
+            *(str(_count(area, which) or "") for _, which in columns),
+        )
+    if areas:
+        console.print(table)
+        console.print()
+
+
+def _count(area: Area, verdicts: tuple[Verdict, ...]) -> int:
+    return sum(area.counts.get(verdict, 0) for verdict in verdicts)
+
+
+def _print_claim(console: Console, result: RunResult) -> None:
+    style = "bold green" if result.exit_code() == EXIT_PASSED else "bold red"
+    console.print(_said(result.claim(), style))
+    for note in result.qualifications():
+        console.print(_indented(_said(note, "dim")))
+    console.print()
+
+
+def _print_last_lines(console: Console, result: RunResult, reports: Iterable[Path]) -> None:
+    counts = result.counts()
+    facts = [
+        f"{counts[Verdict.PASS]} of {result.executed()} executed checks passed",
+        f"seed {result.seed}",
+        f"exit code {result.exit_code()}",
+    ]
+    console.print(Text(" · ".join(facts)))
+    for path in reports:
+        console.print(Text(f"Report: {path}"), soft_wrap=True)
+
+
+def _plain_table() -> Table:
+    return Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+
+
+def _said(text: str, style: str = "") -> Text:
+    """Make text that cannot act on the terminal: no control characters, and no markup of rich."""
+    return Text(visible(text), style)
+
+
+def _indented(block: Table | Text) -> Padding:
+    return Padding(block, (0, 0, 0, 2), expand=False)
