@@ -1,0 +1,133 @@
+"""Acts: what the Organization does in a Group, as a vector writes it.
+
+Reads and writes one act. Also says which acts must have come before: an offer needs an authorized
+WorkItem. Never carries an act out (`organization` does).
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from worker_conformance.scenario.model import Act, ActKind
+from worker_conformance.scenario.plans import CONTRACT_MEMBERS
+from worker_conformance.scenario.values import (
+    DURATION,
+    NAME,
+    POSITIVE,
+    TEXT,
+    TRUTH,
+    Member,
+    entries,
+    name,
+    one_of,
+    only,
+    read_members,
+    text,
+    unsayable,
+    write_members,
+)
+from worker_conformance.scenario.yaml_reader import (
+    Plain,
+    YamlMapping,
+    YamlNode,
+    YamlScalar,
+    refusal,
+)
+
+GROUP_ACTS = frozenset(
+    {
+        ActKind.CREATED,
+        ActKind.MEMBER,
+        ActKind.MESSAGE,
+        ActKind.CANCEL_MISSION,
+        ActKind.TERMINATE_MISSION,
+        ActKind.MOVE_MEMBERSHIP,
+        ActKind.END_MEMBERSHIP,
+        ActKind.EXTENSION,
+    }
+)
+"""Acts that concern a Group as a whole; all others name a WorkItem."""
+
+_WORK = Member("work", "work", NAME)
+_ARGUMENTS: Mapping[ActKind, tuple[Member, ...]] = MappingProxyType(
+    {
+        ActKind.MESSAGE: (_WORK, Member("text", "text", TEXT)),
+        ActKind.GRANT: (
+            _WORK,
+            Member("expires", "expires_seconds", DURATION),
+            Member("epoch", "epoch", POSITIVE),
+        ),
+        ActKind.REVISE: (_WORK, *CONTRACT_MEMBERS),
+        ActKind.EXTENSION: (Member("critical", "critical", TRUTH),),
+    }
+)
+
+PREREQUISITES: Mapping[ActKind, frozenset[ActKind]] = MappingProxyType(
+    {
+        ActKind.EXTEND_OFFER: frozenset({ActKind.OFFER, ActKind.OFFER_BOTH}),
+        ActKind.WITHDRAW: frozenset({ActKind.OFFER, ActKind.OFFER_BOTH}),
+        ActKind.TAKEN: frozenset({ActKind.OFFER_BOTH, ActKind.OFFER_OTHER, ActKind.WITHDRAW}),
+    }
+)
+"""Any one of which must precede an act on the same WorkItem, besides `authorize`."""
+
+
+def read_act(node: YamlNode) -> Act:
+    """Read `created`, `{offer: a1}`, or `{grant: {work: a1, expires: 1h}}`."""
+    if isinstance(node, YamlScalar):
+        kind = _kind(text(node), node)
+        if kind not in GROUP_ACTS:
+            raise refusal(node.place, f"'{kind}' names no WorkItem", f"write {{{kind}: a1}}")
+        return Act(kind)
+    word, _, value = only(node, "an act")
+    kind = _kind(word, node)
+    if isinstance(value, YamlMapping):
+        return _with_arguments(kind, value)
+    if kind is ActKind.MESSAGE:
+        return Act(kind, args={"text": text(value)})
+    if kind in GROUP_ACTS:
+        raise refusal(value.place, f"'{kind}' names nothing", f"write {kind} by itself")
+    return Act(kind, name(value))
+
+
+def write_act(act: Act) -> Plain:
+    """Write an act in its shortest form."""
+    word = str(act.kind)
+    arguments = dict(act.args)
+    if act.kind is ActKind.REVISE:
+        changes = arguments.pop("changes", {})
+        if arguments or not isinstance(changes, Mapping):
+            raise unsayable(act)
+        arguments = dict(changes)
+    if act.work is None and not arguments:
+        return word
+    if act.work is None and act.kind is ActKind.MESSAGE and set(arguments) == {"text"}:
+        return {word: TEXT.write(arguments["text"])}
+    if act.work is not None:
+        arguments = {"work": act.work, **arguments}
+    if set(arguments) == {"work"} and act.kind not in GROUP_ACTS:
+        return {word: NAME.write(act.work)}
+    return {word: write_members(arguments, _ARGUMENTS.get(act.kind, (_WORK,)))}
+
+
+def work_place(node: YamlNode) -> YamlNode:
+    """The node at which an act names its WorkItem, or the act itself where it names none."""
+    if not isinstance(node, YamlMapping):
+        return node
+    _, _, value = only(node, "an act")
+    if not isinstance(value, YamlMapping):
+        return value
+    return next((inner for key, _, inner in entries(value, "an act") if key == "work"), node)
+
+
+def _with_arguments(kind: ActKind, node: YamlMapping) -> Act:
+    members = read_members(node, _ARGUMENTS.get(kind, (_WORK,)), f"the act '{kind}'")
+    work = members.pop("work", None)
+    if work is None and kind not in GROUP_ACTS:
+        raise refusal(node.place, f"'{kind}' names no WorkItem", "add work: a1")
+    if kind is ActKind.REVISE:
+        members = {"changes": members}
+    return Act(kind, None if work is None else str(work), members)
+
+
+def _kind(word: str, node: YamlNode) -> ActKind:
+    return one_of(ActKind, word, node.place, "act")
