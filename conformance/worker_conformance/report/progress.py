@@ -1,11 +1,10 @@
 """What a person sees while the checks run: a live line on a terminal, plain lines elsewhere.
 
-Each class here is a `ProgressListener` of the engine and a context manager. Shows names, counts and, on a
-terminal, the time left. Never decides what is run, and never prints the result of the run.
+Each class here is a `ProgressListener` of the engine and a context manager. Shows names, counts
+and, on a terminal, the time left. Never decides what is run, and never prints the run's result.
 """
 
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 from rich.console import Console
 from rich.progress import (
@@ -26,26 +25,7 @@ PLAIN_LINES = 10  # lines of progress in a log: enough to see that it moves, too
 NAME_CHARACTERS_MAX = 36  # what remains for a title beside bar and counts at 80 columns
 
 
-class ProgressDisplay(Protocol):
-    """A `ProgressListener` that occupies the terminal from `with` to its end."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
-
-    def planned(self, total: int) -> None: ...
-
-    def started(self, check_id: str, title: str) -> None: ...
-
-    def finished(self, result: CheckResult) -> None: ...
-
-
-class NoProgress:
+class QuietProgress:
     """Shows nothing (`--quiet`)."""
 
     def __enter__(self) -> Self:
@@ -65,7 +45,7 @@ class NoProgress:
         """Show nothing."""
 
 
-class PlainProgress(NoProgress):
+class PlainProgress(QuietProgress):
     """A line now and then, and one for each unexpected verdict: for logs and pipes."""
 
     def __init__(self, console: Console) -> None:
@@ -95,7 +75,7 @@ class PlainProgress(NoProgress):
         return f", {self._unexpected} not passed so far" if self._unexpected else ""
 
 
-class LiveProgress(NoProgress):
+class LiveProgress(QuietProgress):
     """One line that moves: bar, counts, time left, and what is running."""
 
     def __init__(self, console: Console) -> None:

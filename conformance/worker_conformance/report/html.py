@@ -1,0 +1,125 @@
+"""The result of a run as one self-contained HTML file.
+
+Opens offline, in light and dark, on a phone, by keyboard, and without scripts. Everything that came
+out of a Worker is escaped, and the page's own policy lets no other script or style run. Never
+decides a verdict.
+"""
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from worker_conformance.documents.json_types import JsonValue
+from worker_conformance.judge.verdicts import (
+    CheckKind,
+    CheckResult,
+    Measurement,
+    RunResult,
+    Verdict,
+)
+from worker_conformance.report.telling import (
+    MEANINGS,
+    WORDS,
+    clause_line,
+    figure,
+    measured,
+    unexpected_first,
+    verdicts_present,
+    visible,
+)
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+KINDS: Mapping[CheckKind, str] = {
+    CheckKind.VECTOR: "a vector",
+    CheckKind.MONITOR: "a monitor of every scenario",
+    CheckKind.FAIRNESS: "a measured schedule",
+    CheckKind.PROPERTY: "a property of generated worlds",
+}
+
+
+def write(result: RunResult, path: Path, *, timing: bool = True) -> None:
+    """Write `result` to `path`."""
+    path.write_bytes(to_bytes(result, timing=timing))
+
+
+def to_bytes(result: RunResult, *, timing: bool) -> bytes:
+    """Spell `result` as HTML; `timing` adds how long the checks took."""
+    style, script = _own_file("report.css"), _own_file("report.js")
+    text = (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            result=result,
+            checks=unexpected_first(result.checks),
+            verdicts=verdicts_present(result),
+            verdict_pass=Verdict.PASS,
+            figures=_figures(result),
+            parameters=_parameters(result),
+            selection=_selection(result),
+            seconds=figure(sum(check.seconds for check in result.checks)) if timing else "",
+            words=WORDS,
+            meanings=MEANINGS,
+            kinds=KINDS,
+            style=style,
+            style_hash=_policy_hash(style),
+            script=script,
+            script_hash=_policy_hash(script),
+        )
+    )
+    return text.encode()
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"shown": visible, "figure": figure, "clause_line": clause_line}
+    return environment
+
+
+@cache
+def _own_file(name: str) -> Markup:
+    return Markup((TEMPLATES / name).read_text("utf-8"))  # noqa: S704 - our own file, no input
+
+
+def _policy_hash(content: str) -> str:
+    return f"sha256-{b64encode(sha256(content.encode()).digest()).decode()}"
+
+
+def _figures(result: RunResult) -> list[tuple[CheckResult, Measurement]]:
+    rows = [(check, each) for check in result.checks for each in measured(check)]
+    return sorted(rows, key=lambda row: -(row[1].share_of_bound or 0))
+
+
+def _parameters(result: RunResult) -> list[tuple[str, str, str]]:
+    declared, effective = result.declaration.declared, result.declaration.effective
+    names = sorted({*declared, *effective})
+    return [(name, _spelled(declared.get(name)), _spelled(effective.get(name))) for name in names]
+
+
+def _spelled(value: JsonValue) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _selection(result: RunResult) -> str:
+    chosen = result.selection
+    parts = ["the quick run"] if chosen.quick else []
+    if chosen.profiles:
+        parts.append(f"areas {', '.join(chosen.profiles)} only")
+    if chosen.checks:
+        parts.append(f"chosen checks only ({', '.join(chosen.checks)})")
+    return visible(", ".join(parts) or "everything that the Worker claims")
