@@ -4,7 +4,7 @@ Puts the parts together and decides which WorkItems exist: those listed under `w
 that the logs and `publish` steps name. Never judges whether a vector is a good one (`lint` does).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Literal
 
@@ -277,11 +277,19 @@ def _work_plans(
     return tuple(plans)
 
 
-def _homes(told: tuple[_ToldAct, ...]) -> Mapping[str, str]:
+def homes_of(acts: Iterable[tuple[str, Act]]) -> Mapping[str, str]:
     """The Group of each WorkItem that acts name, in order of first mention."""
     homes: dict[str, str] = {}
+    for group, act in acts:
+        if act.work is not None:
+            homes.setdefault(act.work, group)
+    return homes
+
+
+def _homes(told: tuple[_ToldAct, ...]) -> Mapping[str, str]:
+    homes = homes_of((one.group, one.act) for one in told)
     for one in told:
-        if one.act.work is not None and homes.setdefault(one.act.work, one.group) != one.group:
+        if one.act.work is not None and homes[one.act.work] != one.group:
             cause = f"{one.act.work} is in Group {homes[one.act.work]} and in Group {one.group}"
             raise refusal(
                 one.work_place, cause, "a WorkItem belongs to one Group: use another name"

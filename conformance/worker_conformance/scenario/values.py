@@ -249,13 +249,13 @@ def sequences(node: YamlNode) -> tuple[int, ...]:
 
 
 def write_sequences(numbers: Sequence[int]) -> Plain:
-    """Runs of three and more become a range."""
+    """Runs become a range."""
     written: list[Plain] = []
     rest = list(numbers)
     while rest:
         length = next((i for i, n in enumerate(rest) if n != rest[0] + i), len(rest))
         length = 1 if rest[0] < 1 else length
-        run, rest = (rest[:length], rest[length:]) if length > 2 else (rest[:1], rest[1:])
+        run, rest = (rest[:length], rest[length:]) if length > 1 else (rest[:1], rest[1:])
         single = "all" if run[0] == EVERYTHING[0] else run[0]
         written.append(f"{run[0]}-{run[-1]}" if len(run) > 1 else single)
     return written[0] if len(written) == 1 else written

@@ -113,6 +113,14 @@ def plain(node: YamlNode) -> Plain:
     return node.value
 
 
+def reads_as_text(text: str) -> bool:
+    """Whether `text`, written without quotes, is read as itself and not as something else."""
+    try:
+        return _resolve(text, Place("", 1, 1)) == text
+    except VectorError:
+        return False
+
+
 def refusal(place: Place, cause: str, hint: str = "") -> VectorError:
     """Make the error to raise for something wrong at `place`."""
     return VectorError(str(place), cause, hint)
