@@ -9,9 +9,11 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import NoReturn, Protocol, runtime_checkable
 
 from worker_conformance.documents import schemas
 from worker_conformance.documents.json_types import JsonObject, JsonValue, find
+from worker_conformance.errors import SuiteError
 from worker_conformance.judge.trace import EntryKind, NoteKind, Trace
 from worker_conformance.organization.authority import GroupAuthority
 from worker_conformance.organization.executor import Executor
@@ -19,7 +21,7 @@ from worker_conformance.organization.organization import Organization
 from worker_conformance.organization.outcomes import Accepted, Appended, Outcome, Refused, Repeated
 from worker_conformance.port.contract import Port
 from worker_conformance.port.declaration import Parameters
-from worker_conformance.scenario.model import Act, Scenario, WorkPlan
+from worker_conformance.scenario.model import Act, Report, Scenario, WorkPlan
 from worker_conformance.suite.clock import moment_of, text_of
 from worker_conformance.suite.mailbox import Mailbox
 
@@ -31,6 +33,14 @@ INSTANT_CALLS_MAX = 20_000
 
 FRAMES_MAX = 500
 """Frames in one call; the Port's line limit is never in danger."""
+
+
+@runtime_checkable
+class KillsDuringCalls(Protocol):
+    """A Port that can kill its Worker before the answer is read."""
+
+    def kill_before_reading(self, stimulus: JsonObject) -> None:
+        """Send a stimulus and kill the Worker when it begins to answer."""
 
 
 class NeverRests(Exception):  # noqa: N818 - the Worker's fault, reported as a verdict
@@ -64,6 +74,7 @@ class World:
         self.now = 0
         self.automatic = scenario.delivery == "auto"
         self.running = False
+        self.restless = False
         self._seed = seed
         self._workspace = workspace
         self._lives = 0
@@ -78,7 +89,7 @@ class World:
         self._calls = 0
         self._calls_at_instant = 0
         self._pings = 0
-        self.pongs: list[str] = []
+        self.window_start = 0
 
     # --- a runtime's life -------------------------------------------------------------
 
@@ -106,6 +117,20 @@ class World:
         self.call({"type": "stop"})
         self._end_of_life(NoteKind.STOPPED)
 
+    def leave(self) -> None:
+        """Leave the Worker so that the next scenario can begin a new life in it.
+
+        A Worker that is not reusable, or that never came to rest, is replaced.
+        """
+        if self._crashed:
+            self.port.restart()
+        elif not self.parameters.reusable or self.restless:
+            self.port.crash()
+            self.port.restart()
+        elif self.running:
+            self.port.handle({"type": "stop", "now": text_of(self.now)})
+        self.running = False
+
     def crash(self) -> None:
         """Kill the Worker between two calls."""
         self.port.crash()
@@ -117,7 +142,9 @@ class World:
         stimulus: JsonObject = {"type": "frames", "frames": list(frames), "now": text_of(self.now)}
         self._calls += 1
         self.trace.append(self._calls, self.now, EntryKind.STIMULUS, stimulus)
-        self.port.kill_after_send(stimulus)
+        if not isinstance(self.port, KillsDuringCalls):
+            raise SuiteError("no-kill", "this transport cannot kill a Worker during a call")
+        self.port.kill_before_reading(stimulus)
         self._after_crash()
 
     def wipe(self) -> None:
@@ -160,7 +187,7 @@ class World:
         while answer:
             rounds += 1
             if rounds > self.parameters.settle_limit:
-                raise NeverRests(f"still busy after {rounds - 1} ticks at {text_of(self.now)}")
+                self._give_up(f"still busy after {rounds - 1} ticks at {text_of(self.now)}")
             answer = self._handle({"type": "tick"})
 
     def _handle(self, stimulus: JsonObject) -> bool:
@@ -180,11 +207,15 @@ class World:
         self._calls += 1
         self._calls_at_instant += 1
         if self._calls_at_instant > INSTANT_CALLS_MAX or self._calls > CALLS_MAX:
-            raise NeverRests(f"{self._calls_at_instant} calls at {text_of(self.now)}, no rest")
+            self._give_up(f"{self._calls_at_instant} calls at {text_of(self.now)}, and no rest")
 
-    def note(self, kind: NoteKind, **members: JsonValue) -> None:
+    def _give_up(self, why: str) -> NoReturn:
+        self.restless = True
+        raise NeverRests(why)
+
+    def note(self, note: NoteKind, /, **members: JsonValue) -> None:
         """Write a note of the suite's own into the Trace."""
-        self.trace.append(self._calls, self.now, EntryKind.NOTE, {"note": kind.value, **members})
+        self.trace.append(self._calls, self.now, EntryKind.NOTE, {"note": note.value, **members})
 
     def _route(self, effect: JsonObject) -> None:
         frame = effect.get("frame")
@@ -200,7 +231,7 @@ class World:
             self.note(NoteKind.SWALLOWED, group=None, reason="the connection is down")
         elif frame.get("frameType") == "COMMAND":
             self._command(frame)
-        elif not schemas.frame_is_valid(frame):
+        elif schemas.frame_problems(frame):
             self.note(NoteKind.SWALLOWED, group=None, reason="the frame is not valid")
         elif frame["frameType"] == "SUBSCRIBE":
             self._subscribe(frame)
@@ -276,10 +307,7 @@ class World:
                 self._mailboxes[group.name].subscribe(min(after, len(group.events)))
 
     def _ping_received(self, frame: JsonObject) -> None:
-        reply_to = frame.get("replyToNonce")
-        if isinstance(reply_to, str):
-            self.pongs.append(reply_to)
-        else:
+        if "replyToNonce" not in frame:
             self._replies.append(self._ping_frame(reply_to=str(frame["nonce"])))
 
     # --- frames to the Worker ---------------------------------------------------------
@@ -318,8 +346,11 @@ class World:
             self.call({"type": "frames", "frames": list(frames[first : first + size])})
         self.settle()
 
-    def deliver_frame(self, group: str, frame: JsonObject) -> None:
-        """Deliver one frame as it is (a forged one, say), where the Group is reached."""
+    def forge(self, group: str, sequence: int, how: str) -> None:
+        """Deliver a forged Event: signed wrongly, changed after signing, or twice numbered."""
+        event = self._authority(group).forge(sequence, how)
+        frame = self.organization.event_frame(event)
+        self.note(NoteKind.FORGED, frameId=str(frame["frameId"]), how=how)
         if self._reaches(group):
             self.call({"type": "frames", "frames": [frame]})
         self.settle()
@@ -377,6 +408,8 @@ class World:
             return False
         group = self._authority(self._snapshots.pop(0))
         snapshot, state = group.snapshot_for_replay(self.now)
+        if group.snapshot_is_forged:
+            self.note(NoteKind.FORGED, frameId=str(snapshot["snapshotId"]), how="snapshot")
         self.call({"type": "snapshot", "snapshot": snapshot, "state": state})
         return True
 
@@ -386,9 +419,7 @@ class World:
         for mailbox in replayed:
             mailbox.replaying = False
             group_id = self._authority(mailbox.group).group_id
-            self.call(
-                {"type": "caught_up", "groupId": group_id, "sequence": mailbox.position}
-            )
+            self.call({"type": "caught_up", "groupId": group_id, "sequence": mailbox.position})
         if replayed:
             self.call({"type": "tick"})
         return bool(replayed)
@@ -426,9 +457,10 @@ class World:
         soonest = min(self._appointments(far))
         return None if soonest == far else soonest
 
-    def rest(self) -> None:
-        """Say that everything of this instant has been said."""
-        self.note(NoteKind.REST)
+    def mark(self) -> None:
+        """Open a new window for conditions."""
+        self.note(NoteKind.MARK)
+        self.window_start = len(self.trace)
 
     def _appointments(self, default: int) -> tuple[int, ...]:
         waiting = (self._wake_at, self.executor.next_due(), self.organization.next_due())
@@ -460,7 +492,12 @@ class World:
         """Make a WorkItem known that the scenario did not plan (drivers do)."""
         self.organization.add_work(plan)
 
-    def policy(self) -> None:
+    def report(self, report: Report) -> None:
+        """The executor reports, because a step says so."""
+        self.call({"type": "execution", **self.executor.report(report, self.now)})
+        self.settle()
+
+    def send_policy(self) -> None:
         """Send the policy as it stands now."""
         self.call({"type": "policy", "policy": self.organization.policy()})
         self.settle()

@@ -1,0 +1,403 @@
+"""What the Worker has been told: the facts delivered to it, call by call.
+
+Folds the stimuli of a Trace, and nothing that the Worker says. Monitors ask it two questions: what
+is known now (facts of the same call may justify an effect) and what was known before this call
+(only those may forbid one). Never judges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Generic, TypeVar
+
+from attrs import define, evolve, field, frozen
+
+from worker_conformance.documents.json_types import JsonObject, JsonValue, find
+from worker_conformance.judge.trace import Entry, EntryKind, NoteKind
+from worker_conformance.suite.clock import moment_of
+
+Value = TypeVar("Value")
+
+OWNED_STATES = frozenset({"queued", "active", "blocked"})
+"""WorkItem states in which an owner may still act (PROTOCOL 10.2)."""
+
+MISSION_ENDS = frozenset(
+    {"mission.cancelled", "mission.terminated", "mission.approved", "group.archived"}
+)
+
+
+@frozen
+class ItemFact:
+    """A WorkItem as the last delivered document about it says."""
+
+    work_item_id: str
+    group_id: str
+    state: str
+    revision: int
+    contract_version: int
+    owner: str | None
+    ownership_epoch: int | None
+    approval: str
+    depends_on: tuple[str, ...]
+    offers: tuple[JsonObject, ...]
+
+
+@frozen
+class LeaseFact:
+    """An Execution or Ownership Lease as last delivered; `open` until a fact closes it."""
+
+    lease_id: str
+    lease_type: str
+    work_item_id: str
+    holder: str
+    session_epoch: int
+    ownership_epoch: int
+    starts_at: int
+    expires_at: int
+    open: bool = True
+
+    def current_at(self, now: int) -> bool:
+        """Whether it is open, has begun and has not run out (intervals are half-open)."""
+        return self.open and self.starts_at <= now < self.expires_at
+
+
+@frozen
+class ApprovalFact:
+    """An execution approval for one WorkItem and Ownership Epoch."""
+
+    work_item_id: str
+    ownership_epoch: int
+    expires_at: int
+
+
+@frozen
+class GroupFact:
+    """What holds for a Group as a whole.
+
+    `contiguous` is the highest sequence up to which every Event was delivered in this life of the
+    state directory; `caught_up` says that the replay of this session has ended.
+    """
+
+    group_id: str
+    contiguous: int = 0
+    caught_up: bool = False
+    membership_epoch: int = 1
+    member: bool = True
+    ended: bool = False
+
+
+@define
+class Layered(Generic[Value]):
+    """Values by identifier, with what they were before the present call."""
+
+    _now: dict[str, Value] = field(factory=dict)
+    _before: dict[str, Value | None] = field(factory=dict)
+
+    def new_call(self) -> None:
+        """From here on, what is known now counts as known before."""
+        self._before.clear()
+
+    def set(self, key: str, value: Value) -> None:
+        """Learn a value in the present call."""
+        self._before.setdefault(key, self._now.get(key))
+        self._now[key] = value
+
+    def now(self, key: str) -> Value | None:
+        """What is known, the present call included."""
+        return self._now.get(key)
+
+    def before(self, key: str) -> Value | None:
+        """What was known when the present call began."""
+        return self._before[key] if key in self._before else self._now.get(key)
+
+    def values(self) -> Iterator[Value]:
+        """Everything known now."""
+        return iter(self._now.values())
+
+    def keys(self) -> frozenset[str]:
+        """The identifiers known now."""
+        return frozenset(self._now)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._now.clear()
+        self._before.clear()
+
+
+@define
+class _Inbox:
+    """Events of one Group in delivery order, as a Worker may hold them."""
+
+    by_sequence: dict[int, JsonObject] = field(factory=dict)
+    seen_ids: set[str] = field(factory=set)
+
+
+class Facts:
+    """The fold. Feed it every entry of a Trace in order, before a monitor sees the entry."""
+
+    def __init__(self, *, discards: bool = False) -> None:
+        self.agent_id = ""
+        self.session_epoch = 0
+        self.slots = 1
+        self.policy: JsonObject = {}
+        self.items: Layered[ItemFact] = Layered()
+        self.leases: Layered[LeaseFact] = Layered()
+        self.groups: Layered[GroupFact] = Layered()
+        self.approvals: Layered[ApprovalFact] = Layered()
+        self.redelivered = 0
+        self.out_of_order = 0
+        self._discards = discards
+        self._inboxes: dict[str, _Inbox] = {}
+        self._forged: set[str] = set()
+        self._call = -1
+        self._layers = (self.items, self.leases, self.groups, self.approvals)
+
+    def observe(self, entry: Entry) -> None:
+        """Take in one entry."""
+        if entry.call != self._call:
+            self._call = entry.call
+            for layer in self._layers:
+                layer.new_call()
+        if entry.kind is EntryKind.STIMULUS:
+            self._stimulus(entry.body)
+        elif entry.kind is EntryKind.NOTE:
+            self._note(entry.body)
+
+    def leases_of(self, work_item_id: str) -> list[LeaseFact]:
+        """The Execution Leases of a WorkItem, in order of their granting."""
+        return [
+            lease
+            for lease in self.leases.values()
+            if lease.work_item_id == work_item_id and lease.lease_type == "execution"
+        ]
+
+    def approved(self, item: ItemFact, now: int) -> bool:
+        """Whether an unexpired approval names this WorkItem and Ownership Epoch."""
+        approval = self.approvals.now(f"{item.work_item_id} {item.ownership_epoch}")
+        return approval is not None and now < approval.expires_at
+
+    def needs_approval(self, item: ItemFact) -> bool:
+        """Whether the contract, or policy where the contract leaves it open, gates the start."""
+        if item.approval != "policy_required":
+            return item.approval == "human_required"
+        entry = find(self.policy, "workItems", item.work_item_id, "executionApproval")
+        return entry == "required"
+
+    # --- stimuli ----------------------------------------------------------------------
+
+    def _stimulus(self, stimulus: JsonObject) -> None:
+        match stimulus.get("type"):
+            case "start":
+                self._start(stimulus)
+            case "frames":
+                for frame in _objects(stimulus.get("frames")):
+                    self._frame(frame)
+            case "caught_up":
+                self._group_set(str(stimulus["groupId"]), caught_up=True)
+            case "policy":
+                self.policy = _object(stimulus.get("policy"))
+            case "snapshot":
+                self._snapshot(stimulus)
+            case "link":
+                self._link(stimulus)
+            case "join":
+                self._join(_object(stimulus.get("group")))
+            case _:
+                pass
+
+    def _start(self, stimulus: JsonObject) -> None:
+        self.agent_id = str(find(stimulus, "agent", "agentId"))
+        slots = find(stimulus, "agent", "maxConcurrency")
+        self.slots = slots if isinstance(slots, int) else 1
+        self.policy = _object(find(stimulus, "organization", "policy"))
+        for group in _objects(stimulus.get("groups")):
+            self._join(group)
+        self._new_session(stimulus.get("sessionEpoch"))
+
+    def _join(self, group: JsonObject) -> None:
+        group_id = str(group.get("groupId"))
+        known = self.groups.now(group_id) or GroupFact(group_id)
+        epoch = _integer(find(group, "membership", "membershipEpoch"), 1)
+        first = _integer(find(group, "membership", "visibilityStartSequence"), 0)
+        self.groups.set(
+            group_id,
+            evolve(
+                known,
+                caught_up=False,
+                contiguous=max(known.contiguous, first - 1),
+                membership_epoch=max(known.membership_epoch, epoch),
+            ),
+        )
+
+    def _new_session(self, epoch: JsonValue) -> None:
+        """A higher Session Epoch: every older lease is dead (MWP-WRK-014)."""
+        self.session_epoch = _integer(epoch, self.session_epoch)
+        for lease in list(self.leases.values()):
+            if lease.lease_type == "execution" and lease.session_epoch < self.session_epoch:
+                self.leases.set(lease.lease_id, evolve(lease, open=False))
+
+    def _link(self, stimulus: JsonObject) -> None:
+        named = stimulus.get("groupIds")
+        group_ids = [str(one) for one in named] if isinstance(named, list) else self.groups.keys()
+        for group_id in group_ids:
+            self._group_set(group_id, caught_up=False)
+        if stimulus.get("state") == "up" and "sessionEpoch" in stimulus:
+            self._new_session(stimulus["sessionEpoch"])
+            for row in _objects(stimulus.get("memberships")):
+                self._member_epoch(str(row.get("groupId")), row.get("membershipEpoch"))
+
+    def _group_set(self, group_id: str, *, caught_up: bool) -> None:
+        known = self.groups.now(group_id)
+        if known is not None:
+            self.groups.set(group_id, evolve(known, caught_up=caught_up))
+
+    def _member_epoch(self, group_id: str, epoch: JsonValue) -> None:
+        known = self.groups.now(group_id)
+        if known is not None:
+            moved = max(known.membership_epoch, _integer(epoch, 1))
+            self.groups.set(group_id, evolve(known, membership_epoch=moved))
+
+    def _note(self, note: JsonObject) -> None:
+        if note.get("note") == NoteKind.FORGED:
+            self._forged.add(str(note.get("frameId")))
+        elif note.get("note") == NoteKind.WIPED:
+            # A new life of the state directory: nothing is known in it.
+            for layer in self._layers:
+                layer.clear()
+            self._inboxes.clear()
+
+    # --- Events -----------------------------------------------------------------------
+
+    def _frame(self, frame: JsonObject) -> None:
+        event = frame.get("event")
+        if not isinstance(event, dict) or str(frame.get("frameId")) in self._forged:
+            return
+        group = self.groups.now(str(event.get("groupId")))
+        if group is None:
+            return
+        inbox = self._inboxes.setdefault(group.group_id, _Inbox())
+        sequence = _integer(event.get("sequence"), 0)
+        if str(event.get("eventId")) in inbox.seen_ids or sequence <= group.contiguous:
+            self.redelivered += 1
+            return
+        if sequence != group.contiguous + 1:
+            self.out_of_order += 1
+            if self._discards:
+                return
+        inbox.seen_ids.add(str(event.get("eventId")))
+        inbox.by_sequence[sequence] = event
+        self._drain(group, inbox)
+
+    def _drain(self, group: GroupFact, inbox: _Inbox) -> None:
+        """Apply what has become contiguous (MWP-WRK-029: in order, never over a gap)."""
+        position = group.contiguous
+        while (event := inbox.by_sequence.pop(position + 1, None)) is not None:
+            position += 1
+            known = self.groups.now(group.group_id) or group
+            self.groups.set(group.group_id, evolve(known, contiguous=position))
+            self._event(event)
+
+    def _event(self, event: JsonObject) -> None:
+        payload = _object(event.get("payload"))
+        kind = str(event.get("kind"))
+        for document in (payload.get("workItem"), *_objects(payload.get("workItems"))):
+            if isinstance(document, dict):
+                self._work_item(document)
+        for document in _objects(payload.get("leases")):
+            self._lease(document)
+        if kind in {"membership.changed", "membership.ended"}:
+            self._membership(_object(payload.get("membership")))
+        elif kind == "approval.execution.granted":
+            self._approval(payload)
+        elif kind in MISSION_ENDS:
+            group = self.groups.now(str(event.get("groupId")))
+            if group is not None:
+                self.groups.set(group.group_id, evolve(group, ended=True))
+
+    def _work_item(self, document: JsonObject) -> None:
+        contract = _object(document.get("contract"))
+        depends = contract.get("dependencyWorkItemIds")
+        owner, epoch = find(document, "owner", "agentId"), find(document, "owner", "ownershipEpoch")
+        fact = ItemFact(
+            work_item_id=str(document.get("workItemId")),
+            group_id=str(document.get("groupId")),
+            state=str(document.get("state")),
+            revision=_integer(document.get("revision"), 0),
+            contract_version=_integer(contract.get("contractVersion"), 1),
+            owner=owner if isinstance(owner, str) else None,
+            ownership_epoch=epoch if isinstance(epoch, int) else None,
+            approval=str(contract.get("executionApproval")),
+            depends_on=tuple(map(str, depends)) if isinstance(depends, list) else (),
+            offers=tuple(_objects(document.get("offers"))),
+        )
+        self.items.set(fact.work_item_id, fact)
+
+    def _lease(self, document: JsonObject) -> None:
+        lease_id = str(document.get("leaseId"))
+        self.leases.set(
+            lease_id,
+            LeaseFact(
+                lease_id=lease_id,
+                lease_type=str(document.get("leaseType")),
+                work_item_id=str(document.get("workItemId")),
+                holder=str(document.get("holderAgentId")),
+                session_epoch=_integer(document.get("sessionEpoch"), 0),
+                ownership_epoch=_integer(document.get("ownershipEpoch"), 0),
+                starts_at=moment_of(str(document.get("startsAt"))) or 0,
+                expires_at=moment_of(str(document.get("expiresAt"))) or 0,
+                open=document.get("state") == "active" and not self._outlived(document),
+            ),
+        )
+
+    def _outlived(self, document: JsonObject) -> bool:
+        """Whether this is an Execution Lease of an earlier session, replayed (MWP-WRK-014)."""
+        epoch = _integer(document.get("sessionEpoch"), 0)
+        return document.get("leaseType") == "execution" and epoch < self.session_epoch
+
+    def _membership(self, document: JsonObject) -> None:
+        if find(document, "member", "id") != self.agent_id:
+            return
+        group_id = str(document.get("groupId"))
+        self._member_epoch(group_id, document.get("membershipEpoch"))
+        group = self.groups.now(group_id)
+        if group is not None:
+            member = document.get("state") != "ended"
+            self.groups.set(group_id, evolve(group, member=member))
+
+    def _approval(self, payload: JsonObject) -> None:
+        if find(payload, "approval", "decision") != "approved":
+            return
+        work_item_id = str(payload.get("workItemId"))
+        epoch = _integer(payload.get("ownershipEpoch"), 0)
+        expires = moment_of(str(payload.get("expiresAt"))) or 0
+        self.approvals.set(f"{work_item_id} {epoch}", ApprovalFact(work_item_id, epoch, expires))
+
+    def _snapshot(self, stimulus: JsonObject) -> None:
+        snapshot, state = _object(stimulus.get("snapshot")), _object(stimulus.get("state"))
+        if str(snapshot.get("snapshotId")) in self._forged:
+            return
+        group = self.groups.now(str(snapshot.get("groupId")))
+        through = _integer(snapshot.get("throughSequence"), 0)
+        if group is None or through <= group.contiguous:
+            return
+        self.groups.set(group.group_id, evolve(group, contiguous=through))
+        for document in _objects(state.get("workItems")):
+            self._work_item(document)
+        for document in _objects(state.get("leases")):
+            self._lease(document)
+        for document in _objects(state.get("memberships")):
+            self._membership(document)
+        for document in _objects(state.get("approvals")):
+            self._approval(document)
+
+
+def _object(value: JsonValue) -> JsonObject:
+    return value if isinstance(value, dict) else {}
+
+
+def _objects(value: JsonValue) -> Iterator[JsonObject]:
+    return (one for one in value if isinstance(one, dict)) if isinstance(value, list) else iter(())
+
+
+def _integer(value: JsonValue, default: int) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else default

@@ -1,0 +1,53 @@
+"""Monitors: rules that are watched in every Trace, whatever its scenario was about.
+
+One pass over a Trace feeds all of them. To add one: write the class and its MonitorInfo beside its
+kin, and add the pair to `REGISTRY`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from worker_conformance.judge.facts import Facts
+from worker_conformance.judge.monitors import frames, leases, positions, privacy, slots
+from worker_conformance.judge.monitors.base import Breach, Context, Monitor, MonitorInfo
+from worker_conformance.judge.trace import EntryKind, Trace
+
+__all__ = ["REGISTRY", "Breach", "Context", "Monitor", "MonitorInfo", "watch"]
+
+REGISTRY: Sequence[tuple[MonitorInfo, type[Monitor]]] = (
+    (positions.NEVER_ABOVE_CONTIGUOUS, positions.NeverAboveContiguous),
+    (frames.FRAMES_ARE_VALID, frames.FramesAreValid),
+    (frames.COMMANDS_ARE_SIGNED, frames.CommandsAreSigned),
+    (frames.EPOCHS_ARE_CURRENT, frames.EpochsAreCurrent),
+    (frames.RETRIES_ARE_UNCHANGED, frames.RetriesAreUnchanged),
+    (slots.CAPACITY_HOLDS, slots.CapacityHolds),
+    (slots.QUOTA_HOLDS, slots.QuotaHolds),
+    (slots.PREEMPTION_TAKES_ITS_STEPS, slots.PreemptionTakesItsSteps),
+    (slots.NO_IDLE_SLOT, slots.NoIdleSlot),
+    (leases.RUN_NEEDS_A_LEASE, leases.RunNeedsALease),
+    (leases.ONE_RUN_PER_LEASE, leases.OneRunPerLease),
+    (leases.NAMES_THE_CURRENT_LEASE, leases.NamesTheCurrentLease),
+    (leases.NOTHING_FORBIDDEN, leases.NothingForbidden),
+    (leases.GATES_HOLD, leases.GatesHold),
+    (privacy.NOTHING_OF_ANOTHER_GROUP, privacy.NothingOfAnotherGroup),
+    (privacy.SLOTS_ARE_ISOLATED, privacy.SlotsAreIsolated),
+    (privacy.NO_CREDENTIAL_LEAVES, privacy.NoCredentialLeaves),
+    (privacy.ESTIMATES_ARE_SOUND, privacy.EstimatesAreSound),
+)
+
+
+def watch(trace: Trace, context: Context) -> tuple[Monitor, ...]:
+    """Run every monitor over a Trace in one pass; returns them with witness and breaches."""
+    facts = Facts(discards=context.parameters.out_of_order == "discard")
+    monitors = tuple(kind(info, context, facts) for info, kind in REGISTRY)
+    for entry in trace:
+        facts.observe(entry)
+        for monitor in monitors:
+            if entry.kind is EntryKind.STIMULUS:
+                monitor.stimulus(entry)
+            elif entry.kind is EntryKind.EFFECT:
+                monitor.effect(entry)
+            else:
+                monitor.note(entry)
+    return monitors

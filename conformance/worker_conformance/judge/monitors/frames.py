@@ -1,0 +1,169 @@
+"""Monitors of frames: valid, signed, of the current epochs, and repeated only unchanged."""
+
+from __future__ import annotations
+
+from attrs import define, field
+
+from worker_conformance.documents import canonical, schemas
+from worker_conformance.documents.json_types import JsonObject, find
+from worker_conformance.documents.registry import KeyRegistry
+from worker_conformance.documents.schemas import DocumentKind
+from worker_conformance.documents.signing import Refused, verify
+from worker_conformance.judge.monitors.base import Monitor, MonitorInfo, text
+from worker_conformance.judge.reading import command_of
+from worker_conformance.judge.trace import Entry
+from worker_conformance.scenario.model import Level, Profile
+
+
+@define
+class FramesAreValid(Monitor):
+    """MWP-FND-004: every frame, and every document in it, is valid by its schema."""
+
+    def effect(self, entry: Entry) -> None:
+        """Validate one frame."""
+        frame = entry.body.get("frame")
+        if entry.body.get("type") != "frame" or not isinstance(frame, dict):
+            return
+        if frame.get("frameType") == "COMMAND":
+            self.witness += 1
+        problems = schemas.frame_problems(frame)
+        if problems:
+            self.breach(
+                entry,
+                "a frame that is valid by the protocol's schema",
+                "; ".join(str(problem) for problem in problems[:3]),
+            )
+
+
+FRAMES_ARE_VALID = MonitorInfo(
+    check_id="MON-0002",
+    title="Every frame is valid by its schema",
+    requirement="FND-004.a",
+    level=Level.MUST,
+    profile=Profile.REPLAY,
+    reached="the Worker sent a Command",
+)
+
+
+@define
+class CommandsAreSigned(Monitor):
+    """MWP-IDN-009: Commands, and the manifests and Evidence inside them, verify."""
+
+    _registry: KeyRegistry | None = None
+
+    def stimulus(self, entry: Entry) -> None:
+        """Take in the key registry that the Worker was given."""
+        organization = entry.body.get("organization")
+        if entry.body.get("type") == "start" and isinstance(organization, dict):
+            self._registry = KeyRegistry.from_port(organization)
+
+    def effect(self, entry: Entry) -> None:
+        """Verify every Signed Document in a Command."""
+        command = command_of(entry.body)
+        if command is None or self._registry is None:
+            return
+        self.witness += 1
+        for kind, document in _signed_documents(command):
+            if not schemas.is_valid(kind, document):
+                continue  # the schema's own monitor reports it
+            outcome = verify(kind, document, self._registry)
+            if isinstance(outcome, Refused):
+                self.breach(
+                    entry,
+                    f"a {kind.value} signed with the Agent's registered key",
+                    f"verification stops at stage {outcome.stage}: {outcome.reason}",
+                )
+
+
+COMMANDS_ARE_SIGNED = MonitorInfo(
+    check_id="MON-0003",
+    title="Commands, Artifact manifests and Evidence verify",
+    requirement="IDN-009.a",
+    level=Level.MUST,
+    profile=Profile.LEASES,
+    reached="the Worker sent a Command",
+)
+
+
+def _signed_documents(command: JsonObject) -> list[tuple[DocumentKind, JsonObject]]:
+    found = [(DocumentKind.COMMAND, command)]
+    payload = command.get("payload")
+    for member, kind in (("artifact", DocumentKind.ARTIFACT), ("evidence", DocumentKind.EVIDENCE)):
+        value = find(payload, member)
+        found.extend(
+            (kind, document)
+            for document in (value if isinstance(value, list) else [value])
+            if isinstance(document, dict) and "signature" in document
+        )
+    return found
+
+
+@define
+class EpochsAreCurrent(Monitor):
+    """MWP-FND-016: a Command carries the Session and Membership Epoch known before it."""
+
+    def effect(self, entry: Entry) -> None:
+        """Compare both epochs; a newer one learned in this very call is fine too."""
+        command = command_of(entry.body)
+        if command is None:
+            return
+        self.witness += 1
+        if command.get("sessionEpoch") != self.facts.session_epoch:
+            self.breach(
+                entry,
+                f"Session Epoch {self.facts.session_epoch}",
+                f"{text(command, 'kind')} with Session Epoch {command.get('sessionEpoch')}",
+            )
+        group_id = text(command, "groupId")
+        before, now = self.facts.groups.before(group_id), self.facts.groups.now(group_id)
+        allowed = {group.membership_epoch for group in (before, now) if group is not None}
+        if allowed and command.get("membershipEpoch") not in allowed:
+            self.breach(
+                entry,
+                f"Membership Epoch {max(allowed)}",
+                f"{text(command, 'kind')} with Membership Epoch {command.get('membershipEpoch')}",
+            )
+
+
+EPOCHS_ARE_CURRENT = MonitorInfo(
+    check_id="MON-0004",
+    title="Commands carry the current Session and Membership Epochs",
+    requirement="FND-016.a",
+    level=Level.MUST,
+    profile=Profile.LEASES,
+    reached="the Worker sent a Command",
+)
+
+
+@define
+class RetriesAreUnchanged(Monitor):
+    """MWP-EVT-003: one Action ID, one canonical content."""
+
+    _content: dict[str, str] = field(factory=dict)
+
+    def effect(self, entry: Entry) -> None:
+        """Compare a Command's canonical bytes with those first sent under its Action ID."""
+        command = command_of(entry.body)
+        if command is None:
+            return
+        self.witness += 1
+        action_id = text(command, "actionId")
+        # The signature alone may differ: after AUTH_INVALID_SIGNATURE it may be corrected.
+        unsigned = {name: value for name, value in command.items() if name != "signature"}
+        digest = canonical.sha256_of(unsigned)
+        if self._content.setdefault(action_id, digest) != digest:
+            self.breach(
+                entry,
+                "changed content under a new Action ID",
+                f"{text(command, 'kind')} reuses Action ID {action_id} with other content",
+            )
+
+
+RETRIES_ARE_UNCHANGED = MonitorInfo(
+    check_id="MON-0005",
+    title="An Action ID is reused only with unchanged content",
+    requirement="EVT-003.a",
+    level=Level.MUST,
+    profile=Profile.REPLAY,
+    reached="the Worker sent a Command",
+)

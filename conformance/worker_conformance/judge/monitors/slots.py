@@ -1,0 +1,321 @@
+"""Monitors of Capacity Slots: capacity, quota, the five steps of preemption, idle slots."""
+
+from __future__ import annotations
+
+from attrs import define, field, frozen
+
+from worker_conformance.documents.json_types import JsonObject, find
+from worker_conformance.judge.facts import Facts
+from worker_conformance.judge.monitors.base import Monitor, MonitorInfo, text
+from worker_conformance.judge.reading import command_of, kind_of, work_item_of
+from worker_conformance.judge.trace import Entry, NoteKind
+from worker_conformance.scenario.model import Level, Profile
+
+_ENDS_OF_A_RUN = frozenset({NoteKind.CRASHED.value, NoteKind.STOPPED.value})
+
+
+@define
+class _SlotWatcher(Monitor):
+    """Follows which slot holds which WorkItem, from `run` to `release`."""
+
+    in_use: dict[str, str] = field(factory=dict)
+
+    def note(self, entry: Entry) -> None:
+        """A crash or a stop frees every slot."""
+        if entry.body.get("note") in _ENDS_OF_A_RUN:
+            self.in_use.clear()
+
+    def effect(self, entry: Entry) -> None:
+        """Follow `run` and `release`."""
+        slot = text(entry.body, "slotId")
+        if entry.body.get("type") == "run":
+            self.running(entry)
+            self.in_use[slot] = text(entry.body, "workItemId")
+        elif entry.body.get("type") == "release":
+            self.in_use.pop(slot, None)
+
+    def running(self, entry: Entry) -> None:
+        """A `run` arrives; `in_use` is what was in use before it."""
+
+
+@define
+class CapacityHolds(_SlotWatcher):
+    """MWP-WRK-011: never more slots in use than `maxConcurrency`, never one slot twice."""
+
+    def running(self, entry: Entry) -> None:
+        """Count slots, the new one included."""
+        self.witness += 1
+        slot = text(entry.body, "slotId")
+        if slot in self.in_use:
+            holder = self.context.short(self.in_use[slot])
+            self.breach(entry, f"{slot} released before it is used again", f"{holder} still in it")
+        elif len(self.in_use) + 1 > self.facts.slots:
+            self.breach(
+                entry,
+                f"at most {self.facts.slots} slots in use from run to release",
+                f"{len(self.in_use) + 1} slots in use",
+            )
+
+
+CAPACITY_HOLDS = MonitorInfo(
+    check_id="MON-0006",
+    title="No more Capacity Slots in use than declared, and none twice",
+    requirement="WRK-011.a",
+    level=Level.MUST,
+    profile=Profile.ISOLATION,
+    reached="a WorkItem ran",
+)
+
+
+@define
+class QuotaHolds(_SlotWatcher):
+    """MWP-WRK-010: where `considers` names quota, a Group never runs more than its quota."""
+
+    def running(self, entry: Entry) -> None:
+        """Count the Group's slots; a quota lowered below what runs only stops new starts."""
+        group_id = text(entry.body, "groupId")
+        quota = find(self.facts.policy, "groups", group_id, "slotQuota")
+        if not isinstance(quota, int) or "quota" not in self.context.parameters.considers:
+            return
+        self.witness += 1
+        owners = [self.facts.items.now(item) for item in self.in_use.values()]
+        held = sum(1 for item in owners if item is not None and item.group_id == group_id)
+        if held + 1 > quota:
+            name = self.context.short(group_id)
+            self.breach(
+                entry, f"at most {quota} slots for Group {name}", f"{held + 1} slots for {name}"
+            )
+
+
+QUOTA_HOLDS = MonitorInfo(
+    check_id="MON-0007",
+    title="A Group's slot quota is never exceeded",
+    requirement="WRK-010.i",
+    level=Level.MUST,
+    profile=Profile.SCHEDULING,
+    reached="a WorkItem of a Group with a slot quota ran, and `considers` names quota",
+)
+
+
+@frozen
+class _Segment:
+    """How far the run in one slot has come on the way out of it."""
+
+    work_item_id: str
+    lease_id: str
+    preempting: bool = False
+    safe_point: bool = False
+    checkpointed: bool = False
+    paused: bool = False
+
+
+@define
+class PreemptionTakesItsSteps(Monitor):
+    """MWP-WRK-015: request, safe point, checkpoint and pause, release, and only in that order.
+
+    A run that ended otherwise (report, cancellation, a lease that is gone) is released freely.
+    """
+
+    _segments: dict[str, _Segment] = field(factory=dict)
+
+    def stimulus(self, entry: Entry) -> None:
+        """Reports of the executor: a safe point, or the end of the run."""
+        if entry.body.get("type") != "execution":
+            return
+        slot, kind = text(entry.body, "slotId"), find(entry.body, "report", "kind")
+        segment = self._segments.get(slot)
+        if segment is None or segment.lease_id != entry.body.get("leaseId"):
+            return
+        if kind == "safe_point":
+            self._segments[slot] = _evolve(segment, safe_point=True)
+        elif kind in {"completed", "failed", "blocked"}:
+            del self._segments[slot]
+
+    def note(self, entry: Entry) -> None:
+        """A crash or a stop ends every run."""
+        if entry.body.get("note") in _ENDS_OF_A_RUN:
+            self._segments.clear()
+
+    def effect(self, entry: Entry) -> None:
+        """Follow the steps of each slot."""
+        command = command_of(entry.body)
+        if command is not None:
+            self._command(command)
+            return
+        slot, segment = text(entry.body, "slotId"), self._segments.get(text(entry.body, "slotId"))
+        match entry.body.get("type"):
+            case "run":
+                self._segments[slot] = _Segment(
+                    text(entry.body, "workItemId"), text(entry.body, "leaseId")
+                )
+            case "preempt" if segment:
+                self._segments[slot] = _evolve(segment, preempting=True)
+            case "continue" if segment:
+                self._segments[slot] = _Segment(segment.work_item_id, segment.lease_id)
+            case "pause" if segment:
+                self._pause(entry, segment)
+                self._segments[slot] = _evolve(segment, paused=True)
+            case "cancel":
+                self._cancel(entry, segment)
+                self._segments.pop(slot, None)
+            case "release" if segment:
+                self._release(entry, segment)
+                self._segments.pop(slot, None)
+            case _:
+                pass
+
+    def _command(self, command: JsonObject) -> None:
+        if kind_of(command) not in {"work.checkpoint", "work.block"}:
+            return
+        about = work_item_of(command, self.facts.items.keys())
+        for slot, segment in self._segments.items():
+            if segment.work_item_id == about:
+                self._segments[slot] = _evolve(segment, checkpointed=True)
+
+    def _pause(self, entry: Entry, segment: _Segment) -> None:
+        self.witness += 1
+        name = self.context.short(segment.work_item_id)
+        if not segment.safe_point:
+            self.breach(
+                entry, f"pause of {name} only at a safe point", "no safe point was reported"
+            )
+        elif not segment.checkpointed and self._lives(entry, segment):
+            self.breach(
+                entry, f"work.checkpoint for {name} before its pause", "paused without a Checkpoint"
+            )
+
+    def _release(self, entry: Entry, segment: _Segment) -> None:
+        if not self._lives(entry, segment) or (segment.paused and segment.checkpointed):
+            return
+        name = self.context.short(segment.work_item_id)
+        self.breach(
+            entry,
+            f"{name} released after its Checkpoint and pause, or after its end",
+            "released in the middle of its run",
+        )
+
+    def _cancel(self, entry: Entry, segment: _Segment | None) -> None:
+        if segment is not None and self._lives(entry, segment):
+            name = self.context.short(segment.work_item_id)
+            self.breach(
+                entry,
+                f"{name} interrupted only at a safe point while its lease is current",
+                "cancelled in the middle of its run",
+            )
+
+    def _lives(self, entry: Entry, segment: _Segment) -> bool:
+        """Whether nothing but the Scheduler's wish ends this run."""
+        lease = self.facts.leases.now(segment.lease_id)
+        group = self.facts.items.now(segment.work_item_id)
+        owner = self.facts.groups.now(group.group_id) if group else None
+        return (
+            lease is not None
+            and lease.current_at(entry.at)
+            and owner is not None
+            and owner.member
+            and not owner.ended
+        )
+
+
+def _evolve(segment: _Segment, **changes: bool) -> _Segment:
+    members = {
+        "preempting": segment.preempting,
+        "safe_point": segment.safe_point,
+        "checkpointed": segment.checkpointed,
+        "paused": segment.paused,
+    }
+    return _Segment(segment.work_item_id, segment.lease_id, **{**members, **changes})
+
+
+PREEMPTION_TAKES_ITS_STEPS = MonitorInfo(
+    check_id="MON-0008",
+    title="Running work leaves its slot by checkpoint, pause and release, or by its end",
+    requirement="WRK-015.c",
+    level=Level.MUST,
+    profile=Profile.PREEMPTION,
+    reached="running work was paused",
+)
+
+
+@define
+class NoIdleSlot(_SlotWatcher):
+    """MWP-WRK-010: once at rest, no free slot stands beside startable work.
+
+    Startable: owned, queued, dependencies verified, gate open, below quota, link up, replay over,
+    and no `work.start` under way or refused for it. A breach needs the same item startable at two
+    moments of rest with time between them: an answer may be waited for.
+    """
+
+    _asked: dict[str, int] = field(factory=dict)
+    _suspects: dict[str, int] = field(factory=dict)
+
+    def effect(self, entry: Entry) -> None:
+        """Follow starts that are under way."""
+        super().effect(entry)
+        command = command_of(entry.body)
+        if command is not None and kind_of(command) == "work.start":
+            item = self.facts.items.now(work_item_of(command, self.facts.items.keys()) or "")
+            if item is not None:
+                self._asked[item.work_item_id] = item.revision
+
+    def note(self, entry: Entry) -> None:
+        """Look at each moment of rest."""
+        super().note(entry)
+        if entry.body.get("note") == NoteKind.REST:
+            self._look(entry)
+        elif entry.body.get("note") in _ENDS_OF_A_RUN:
+            self._asked.clear()
+            self._suspects.clear()
+
+    def _look(self, entry: Entry) -> None:
+        free = self.facts.slots - self.context.parameters.reserved_slots - len(self.in_use)
+        startable = self._startable(entry.at) if free > 0 else []
+        self._suspects = {item: self._suspects.get(item, entry.at) for item in startable}
+        self.witness += bool(self.in_use)
+        waited = [item for item, since in self._suspects.items() if since < entry.at]
+        for item in waited[:1]:
+            self.breach(
+                entry,
+                "no free slot beside startable work once the Worker is at rest",
+                f"{self.context.short(item)} is startable, {free} slot(s) free, no work.start",
+            )
+
+    def _startable(self, now: int) -> list[str]:
+        found = []
+        for item in self.facts.items.values():
+            group = self.facts.groups.now(item.group_id)
+            if (
+                item.state == "queued"
+                and self._asked.get(item.work_item_id) != item.revision
+                and item.owner == self.facts.agent_id
+                and group is not None
+                and group.caught_up
+                and group.member
+                and not group.ended
+                and (not self.facts.needs_approval(item) or self.facts.approved(item, now))
+                and all(_verified(self.facts, one) for one in item.depends_on)
+                and self._below_quota(item.group_id)
+            ):
+                found.append(item.work_item_id)
+        return found
+
+    def _below_quota(self, group_id: str) -> bool:
+        quota = find(self.facts.policy, "groups", group_id, "slotQuota")
+        owners = [self.facts.items.now(item) for item in self.in_use.values()]
+        held = sum(1 for item in owners if item is not None and item.group_id == group_id)
+        return not isinstance(quota, int) or held < quota
+
+
+def _verified(facts: Facts, work_item_id: str) -> bool:
+    item = facts.items.now(work_item_id)
+    return item is not None and item.state == "verified"
+
+
+NO_IDLE_SLOT = MonitorInfo(
+    check_id="MON-0009",
+    title="No slot idles beside startable work",
+    requirement="WRK-010.j",
+    level=Level.SHOULD,
+    profile=Profile.SCHEDULING,
+    reached="work ran at a moment of rest",
+)

@@ -1,0 +1,141 @@
+"""The bench: one Worker behind one Port, and scenario after scenario played against it.
+
+Opens the Port when first needed, replaces it after an adapter error, and gives each scenario a
+folder of its own that is gone afterwards. Never decides which checks run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from worker_conformance.errors import AdapterError
+from worker_conformance.judge.trace import Trace
+from worker_conformance.judge.verdicts import Failure, Verdict
+from worker_conformance.port.contract import Port
+from worker_conformance.port.declaration import Declaration
+from worker_conformance.port.locate import PortFactory
+from worker_conformance.scenario.model import CrashDuring, Scenario
+from worker_conformance.suite.play import Played, play
+
+
+class Bench:
+    """A Worker on the bench. Use it as a context manager: on leaving, nothing is left behind."""
+
+    def __init__(self, factory: PortFactory) -> None:
+        self._factory = factory
+        self._port: Port | None = None
+        self._declaration: Declaration | None = None
+        self._folder = Path(tempfile.mkdtemp(prefix="worker-conformance-"))
+        self._played = 0
+
+    def __enter__(self) -> Self:
+        """Nothing is opened yet."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """End the Worker and remove every file of it."""
+        self.close()
+
+    def close(self) -> None:
+        """End the Worker and remove every file of it; idempotent."""
+        try:
+            if self._port is not None:
+                self._port.shutdown()
+        finally:
+            self._port = None
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    @property
+    def transport(self) -> str:
+        """How the Worker is reached."""
+        return self._opened()[0].transport
+
+    def declaration(self) -> Declaration:
+        """What the Worker declares; opens it. Raises AdapterError where that goes wrong."""
+        return self._opened()[1]
+
+    def play(self, scenario: Scenario, seed: int) -> Played:
+        """Play one scenario; an adapter that breaks on the way is replaced afterwards."""
+        self._played += 1
+        workspace = self._folder / f"scenario-{self._played}"
+        workspace.mkdir()
+        try:
+            if _kills_during_a_call(scenario) and self.transport == "in-process":
+                return self._play_in_process_of_its_own(scenario, seed, workspace)
+            return self._play(scenario, self._opened()[0], seed, workspace)
+        except AdapterError as broken:
+            return _broken(scenario, seed, broken, self._give_up_port())
+        finally:
+            shutil.rmtree(workspace, ignore_errors=True)
+
+    def _play(self, scenario: Scenario, port: Port, seed: int, workspace: Path) -> Played:
+        declared = self.declaration().parameters
+        parameters, _ = declared.effective_for(scenario.agent.slots)
+        return play(scenario, port, parameters, seed_of(seed, scenario.id), workspace)
+
+    def _play_in_process_of_its_own(self, scenario: Scenario, seed: int, workspace: Path) -> Played:
+        """Nothing can kill an object in the middle of a call: serve it from a process."""
+        port = self._factory.open_process()
+        try:
+            port.initialize()
+            return self._play(scenario, port, seed, workspace)
+        finally:
+            port.shutdown()
+
+    def _opened(self) -> tuple[Port, Declaration]:
+        if self._port is None or self._declaration is None:
+            port = self._factory.open()
+            try:
+                self._declaration = port.initialize()
+            except BaseException:
+                port.shutdown()
+                raise
+            self._port = port
+        return self._port, self._declaration
+
+    def _give_up_port(self) -> str:
+        """Discard the Port; returns the end of what the Worker wrote to stderr."""
+        if self._port is None:
+            return ""
+        stderr = self._port.stderr_tail()
+        try:
+            self._port.crash()
+            self._port.shutdown()
+        except AdapterError:
+            pass  # it is broken already, and that is what is being reported
+        finally:
+            self._port = None
+        return stderr
+
+
+def _kills_during_a_call(scenario: Scenario) -> bool:
+    return any(isinstance(step.action, CrashDuring) for step in scenario.steps)
+
+
+def seed_of(seed: int, scenario_id: str) -> int:
+    """A scenario's own seed: keys and identifiers differ between scenarios and between runs."""
+    digest = hashlib.sha256(f"{seed} {scenario_id}".encode()).digest()
+    return int.from_bytes(digest[:4], "big")
+
+
+def _broken(scenario: Scenario, seed: int, error: AdapterError, stderr: str) -> Played:
+    failure = Failure("an adapter that keeps the Worker Port", f"{error} {error.hint}", (), stderr)
+    return Played(
+        verdict=Verdict.ADAPTER_ERROR,
+        witness=0,
+        reason=error.cause,
+        failure=failure,
+        measurements=(),
+        sightings=(),
+        trace=Trace(scenario.id, seed),
+    )

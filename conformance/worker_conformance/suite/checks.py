@@ -1,0 +1,136 @@
+"""The catalogue: every check of the suite, whatever its kind, under its permanent ID.
+
+A vector is a check; so is a monitor, which is judged over all Traces of a run. Never runs one.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from functools import cache
+
+from attrs import frozen
+
+from worker_conformance.documents.canonical import sha256_of
+from worker_conformance.errors import UsageError
+from worker_conformance.judge.monitors import REGISTRY, MonitorInfo
+from worker_conformance.judge.verdicts import CheckKind
+from worker_conformance.resources import vectors_path
+from worker_conformance.scenario.dump import to_yaml
+from worker_conformance.scenario.loader import load_all
+from worker_conformance.scenario.model import Drive, Level, Scenario
+from worker_conformance.scenario.requirements import Requirement, load_requirements
+
+REQUIREMENTS_FILE = "requirements.yaml"
+
+
+@frozen
+class CheckInfo:
+    """What is known of a check before it runs. `source` is the vector's file, if there is one."""
+
+    check_id: str
+    title: str
+    summary: str
+    requirement: str
+    clauses: tuple[str, ...]
+    level: Level
+    profile: str
+    kind: CheckKind
+    source: str | None
+    stake: str
+
+
+@cache
+def scenarios() -> Mapping[str, Scenario]:
+    """Every vector by its ID."""
+    return {scenario.id: scenario for scenario in load_all(vectors_path())}
+
+
+@cache
+def requirements() -> Mapping[str, Requirement]:
+    """Every requirement by its ID."""
+    return load_requirements(vectors_path() / REQUIREMENTS_FILE)
+
+
+@cache
+def catalogue() -> tuple[CheckInfo, ...]:
+    """Every check, in the order of IDs."""
+    infos = [info_of_scenario(scenario) for scenario in scenarios().values()]
+    infos += [_of_monitor(info) for info, _ in REGISTRY]
+    return tuple(sorted(infos, key=lambda info: info.check_id))
+
+
+def info_of(check_id: str) -> CheckInfo:
+    """One check; raises UsageError with a suggestion where there is none of that ID."""
+    by_id = {info.check_id: info for info in catalogue()}
+    if check_id in by_id:
+        return by_id[check_id]
+    close = get_close_matches(check_id.upper(), by_id, n=1)
+    hint = f"did you mean {close[0]}?" if close else "`worker-conformance list` shows all checks"
+    raise UsageError("no-such-check", f"there is no check {check_id!r}", hint)
+
+
+def select(patterns: Sequence[str], profiles: Sequence[str]) -> tuple[CheckInfo, ...]:
+    """The checks that the patterns (IDs or globs) and profiles choose; none given: all.
+
+    Raises UsageError for a pattern that matches nothing, so that a typing error never runs green.
+    """
+    chosen: set[str] = set()
+    for pattern in patterns:
+        found = fnmatch.filter((info.check_id for info in catalogue()), pattern)
+        chosen.update(found or {info_of(pattern).check_id})
+    return tuple(
+        info
+        for info in catalogue()
+        if (not patterns or info.check_id in chosen) and (not profiles or info.profile in profiles)
+    )
+
+
+def requirement_digest() -> str:
+    """The digest of the frozen requirement set: IDs, clauses and levels."""
+    return sha256_of(
+        [
+            {"id": one.id, "clauses": list(one.clauses), "level": one.level.value}
+            for one in sorted(requirements().values(), key=lambda one: one.id)
+        ]
+    )
+
+
+def vector_digest() -> str:
+    """The digest of every vector in its canonical spelling."""
+    return sha256_of({name: to_yaml(scenario) for name, scenario in scenarios().items()})
+
+
+def info_of_scenario(scenario: Scenario) -> CheckInfo:
+    """The check that a scenario is, whether or not it stands among the vectors."""
+    requirement = requirements().get(scenario.requirement)
+    driven = any(isinstance(step.action, Drive) for step in scenario.steps)
+    return CheckInfo(
+        check_id=scenario.id,
+        title=scenario.title,
+        summary=requirement.summary if requirement else "",
+        requirement=scenario.requirement,
+        clauses=requirement.clauses if requirement else (),
+        level=scenario.level,
+        profile=scenario.profile.value,
+        kind=CheckKind.FAIRNESS if driven else CheckKind.VECTOR,
+        source=scenario.source,
+        stake=scenario.stake,
+    )
+
+
+def _of_monitor(info: MonitorInfo) -> CheckInfo:
+    requirement = requirements().get(info.requirement)
+    return CheckInfo(
+        check_id=info.check_id,
+        title=info.title,
+        summary=requirement.summary if requirement else "",
+        requirement=info.requirement,
+        clauses=requirement.clauses if requirement else (),
+        level=info.level,
+        profile=info.profile.value,
+        kind=CheckKind.MONITOR,
+        source=None,
+        stake=f"Watched in every Trace; counts when {info.reached}.",
+    )

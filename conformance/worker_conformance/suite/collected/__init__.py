@@ -1,0 +1,1 @@
+"""The folder that pytest collects when a Worker is judged."""

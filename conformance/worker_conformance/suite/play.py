@@ -1,0 +1,204 @@
+"""Playing one Scenario against a Worker and coming to a verdict about it.
+
+Performs the steps, looks where the scenario looks, and hands the Trace to the monitors. Never
+knows which check it runs for, and never talks to the Worker but through the World.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from attrs import define, field, frozen
+
+from worker_conformance.judge.conditions import Atom, View, atoms_of
+from worker_conformance.judge.conditions_fairness import fair, served_within
+from worker_conformance.judge.monitors import Breach, Context, Monitor, watch
+from worker_conformance.judge.trace import NoteKind, Trace
+from worker_conformance.judge.transcript import tell
+from worker_conformance.judge.verdicts import Failure, Measurement, Verdict
+from worker_conformance.port.contract import HookNotSupported, Port
+from worker_conformance.port.declaration import Parameters
+from worker_conformance.scenario.model import (
+    Check,
+    Condition,
+    ConditionKind,
+    Level,
+    Mood,
+    Scenario,
+    Step,
+)
+from worker_conformance.suite.actions import perform
+from worker_conformance.suite.world import NeverRests, World
+
+
+@frozen
+class Sighting:
+    """What one monitor saw in one Trace."""
+
+    check_id: str
+    witness: int
+    failure: Failure | None
+
+
+@frozen
+class Played:
+    """What came of one scenario: its own verdict, and what every monitor saw on the way."""
+
+    verdict: Verdict
+    witness: int
+    reason: str
+    failure: Failure | None
+    measurements: tuple[Measurement, ...]
+    sightings: tuple[Sighting, ...]
+    trace: Trace
+
+
+def play(
+    scenario: Scenario, port: Port, parameters: Parameters, seed: int, workspace: Path
+) -> Played:
+    """Play a scenario to its end or to its first failure.
+
+    Raises AdapterError where the adapter breaks the Port; the caller decides how to go on.
+    """
+    world = World(scenario, port, parameters, seed, workspace)
+    course = _Course(world)
+    try:
+        for step in scenario.steps:
+            if not course.take(step):
+                break
+    except HookNotSupported as unsupported:
+        course.fail(f"the stimulus {unsupported.stimulus_type!r} is supported", str(unsupported))
+    except NeverRests as restless:
+        course.fail("a Worker at rest once it says so", str(restless))
+    world.leave()
+    return course.conclude(port.stderr_tail())
+
+
+@define
+class _Course:
+    """How a scenario has gone so far."""
+
+    world: World
+    witness: int = 0
+    failure: Failure | None = None
+    advice: Failure | None = None
+    unreached: str = ""
+    measurements: list[Measurement] = field(factory=list)
+
+    def take(self, step: Step) -> bool:
+        """Perform one step; returns whether to go on."""
+        if not isinstance(step.action, Check):
+            perform(self.world, step.action)
+            return True
+        where = f"{self.world.scenario.source or self.world.scenario.id}:{step.line}"
+        for condition in step.action.conditions:
+            for atom in self._atoms(condition):
+                if not self._weigh(step.action.mood, atom, where):
+                    return False
+        return True
+
+    def fail(self, expected: str, observed: str) -> None:
+        """Record a failure that is not a condition's."""
+        self.failure = self._failure(expected, observed, None)
+
+    def conclude(self, stderr: str) -> Played:
+        """Sum up, and let the monitors watch the whole Trace."""
+        scenario = self.world.scenario
+        verdict, failure = Verdict.PASS, None
+        if self.failure:
+            broken = Verdict.FAIL if scenario.level is Level.MUST else Verdict.ADVICE
+            verdict, failure = broken, self.failure
+        elif self.unreached:
+            verdict = Verdict.INCONCLUSIVE
+        elif self.advice:
+            verdict, failure = Verdict.ADVICE, self.advice
+        elif self.witness == 0:
+            verdict, self.unreached = Verdict.INCONCLUSIVE, "nothing that the Worker did was judged"
+        if failure and stderr:
+            failure = Failure(
+                failure.expected, failure.observed, failure.transcript, stderr, failure.step
+            )
+        return Played(
+            verdict=verdict,
+            witness=self.witness,
+            reason=self.unreached if verdict is Verdict.INCONCLUSIVE else "",
+            failure=failure,
+            measurements=tuple(self.measurements),
+            sightings=tuple(self._sighting(monitor) for monitor in self._watch()),
+            trace=self.world.trace,
+        )
+
+    # --- looking ----------------------------------------------------------------------
+
+    def _atoms(self, condition: Condition) -> tuple[Atom, ...]:
+        world = self.world
+        if condition.kind is ConditionKind.FAIR:
+            world.note(NoteKind.REST)
+            findings = (fair(world.trace, world.scenario, world.parameters),)
+        elif condition.kind is ConditionKind.SERVED_WITHIN:
+            world.note(NoteKind.REST)
+            findings = served_within(world.trace, world.scenario, world.parameters, condition.value)
+        else:
+            return atoms_of(condition, self._view())
+        self.measurements.extend(one for finding in findings for one in finding.measurements)
+        return tuple(
+            Atom(finding.expected, finding.holds, finding.observed) for finding in findings
+        )
+
+    def _view(self) -> View:
+        organization = self.world.organization
+        return View(
+            trace=self.world.trace,
+            window_start=self.world.window_start,
+            name_of=organization.names.name_of,
+            work_ids=organization.work_ids(),
+            renewal_kind=self.world.parameters.renewal_command_kind,
+        )
+
+    def _weigh(self, mood: Mood, atom: Atom, where: str) -> bool:
+        """Take one answer into account; returns whether to go on."""
+        if atom.holds is None:
+            self.unreached = self.unreached or f"{atom.asked}: {atom.observed}"
+            return mood is not Mood.GIVEN
+        if mood is Mood.NEVER:
+            if atom.holds:
+                self.failure = self._failure(f"never {atom.asked}", atom.observed, where)
+            return not atom.holds
+        if atom.holds:
+            self.witness += 1
+            return True
+        if mood is Mood.SHOULD:
+            self.advice = self.advice or self._failure(atom.asked, atom.observed, where)
+            return True
+        if mood is Mood.GIVEN:
+            self.unreached = self.unreached or f"not reached: {atom.asked} ({atom.observed})"
+        else:
+            self.failure = self._failure(atom.asked, atom.observed, where)
+        return False
+
+    def _failure(self, expected: str, observed: str, where: str | None) -> Failure:
+        trace, names = self.world.trace, self.world.organization.names
+        transcript = tell(trace.since(0), names.name_of)
+        return Failure(expected, observed, transcript, step=where)
+
+    # --- monitors ---------------------------------------------------------------------
+
+    def _watch(self) -> tuple[Monitor, ...]:
+        organization = self.world.organization
+        context = Context(
+            parameters=self.world.parameters,
+            name_of=organization.names.name_of,
+            markers=organization.markers(),
+            secrets=organization.secrets(),
+        )
+        return watch(self.world.trace, context)
+
+    def _sighting(self, monitor: Monitor) -> Sighting:
+        first = monitor.breaches[0] if monitor.breaches else None
+        failure = self._monitor_failure(first) if first else None
+        return Sighting(monitor.info.check_id, monitor.witness, failure)
+
+    def _monitor_failure(self, breach: Breach) -> Failure:
+        entries = self.world.trace.since(0)[: breach.index + 1]
+        names = self.world.organization.names
+        return Failure(breach.expected, breach.observed, tell(entries, names.name_of))

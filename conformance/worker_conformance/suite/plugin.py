@@ -1,0 +1,87 @@
+"""The pytest side of judging: parametrizes the checks, owns the bench, attaches the results.
+
+Loaded in every process that judges; with several jobs each has a Worker of its own. What the
+process found out travels to the collecting process as a property of the test's report.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from time import perf_counter
+
+import pytest
+from attrs import asdict, frozen
+
+from worker_conformance.judge.verdicts import Verdict
+from worker_conformance.port.locate import locate
+from worker_conformance.suite.bench import Bench
+from worker_conformance.suite.checks import info_of, scenarios
+from worker_conformance.suite.parcel import Parcel
+from worker_conformance.suite.results import Rerun, result_of
+
+PARCEL = "worker-conformance"
+OPTION = "--worker-conformance-orders"
+
+Judge = Callable[[str], None]
+
+
+@frozen
+class Orders:
+    """What every judging process has to know."""
+
+    worker: str
+    seed: int
+    timeout_seconds: float
+    checks: tuple[str, ...]
+
+    def to_text(self) -> str:
+        """As an option's value."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_text(cls, text: str) -> Orders:
+        """Read an option's value."""
+        members = json.loads(text)
+        return cls(**{**members, "checks": tuple(members["checks"])})
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The one option by which a run hands over its orders; xdist passes it on."""
+    parser.addoption(OPTION, default="", help="orders of a run (internal)")
+
+
+def _orders(config: pytest.Config) -> Orders:
+    return Orders.from_text(str(config.getoption(OPTION)))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One test for each check of the orders, under its ID."""
+    if "check_id" in metafunc.fixturenames:
+        metafunc.parametrize("check_id", _orders(metafunc.config).checks)
+
+
+@pytest.fixture(scope="session")
+def bench(pytestconfig: pytest.Config) -> Iterator[Bench]:
+    """This process's Worker; gone when the session ends, however it ends."""
+    orders = _orders(pytestconfig)
+    with Bench(locate(orders.worker, orders.timeout_seconds)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def judge(bench: Bench, request: pytest.FixtureRequest) -> Judge:
+    """Play one check and attach what came of it to the test's report."""
+    orders = _orders(request.config)
+
+    def judge_one(check_id: str) -> None:
+        began = perf_counter()
+        played = bench.play(scenarios()[check_id], orders.seed)
+        info = info_of(check_id)
+        rerun = Rerun(orders.worker, orders.seed)
+        result = result_of(info, played, rerun, perf_counter() - began)
+        request.node.user_properties.append((PARCEL, Parcel(result, played.sightings).wrap()))
+        if result.verdict.breaks_the_run or result.verdict is Verdict.ADVICE:
+            pytest.fail(f"{check_id}: {result.verdict}", pytrace=False)
+
+    return judge_one
