@@ -33,6 +33,13 @@ def forget(group: int) -> None:
     _tell(f"-{group}\n")
 
 
+def ensure() -> "subprocess.Popen[bytes]":
+    """Return the guard process of this suite; start it if there is none yet."""
+    if _guard.process is None:
+        _guard.process = _start()
+    return _guard.process
+
+
 @define
 class _Guard:
     process: "subprocess.Popen[bytes] | None" = None
@@ -42,9 +49,7 @@ _guard = _Guard()
 
 
 def _tell(line: str) -> None:
-    if _guard.process is None or _guard.process.stdin is None:
-        _guard.process = _start()
-    pipe = _guard.process.stdin
+    pipe = ensure().stdin
     assert pipe is not None  # noqa: S101 - it was asked for in _start
     with suppress(BrokenPipeError):  # somebody killed the guard; the suite goes on without it
         os.write(pipe.fileno(), line.encode("ascii"))

@@ -46,8 +46,10 @@ class PortFactory:
 
     def open(self) -> Port:
         """Return a new Port, not yet initialized."""
-        if self.command:
-            return self.open_process()
+        return self.open_process() if self.command else self.open_in_process()
+
+    def open_in_process(self) -> InProcessPort:
+        """Return a Port to an object; only where `spec` names one."""
         return InProcessPort(import_factory(self.spec))
 
     def open_process(self) -> StdioPort:

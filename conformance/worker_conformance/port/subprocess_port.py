@@ -59,6 +59,10 @@ class StdioPort:
     def handle(self, stimulus: JsonObject) -> Answer:
         """Give the Worker one stimulus and return its answer."""
         messages.check_stimulus(stimulus)
+        return self.handle_unchecked(stimulus)
+
+    def handle_unchecked(self, stimulus: JsonObject) -> Answer:
+        """As `handle`, for a stimulus that our own schema refuses on purpose."""
         kind = str(stimulus["type"])
         called = f"'handle' of '{kind}'"
         outcome = self._call("handle", stimulus, called)
@@ -153,7 +157,8 @@ class StdioPort:
     ) -> JsonObject | RpcError:
         self._requests += 1
         line = request_line(self._requests, method, params)
-        self._refuse_noise(process, f"before {called} was asked for")
+        if self._requests > 1:  # a banner is best told as a bad answer to the first request
+            self._refuse_noise(process, f"before {called} was asked for")
         taken = process.channel.converse(line, self.timeout_seconds)
         if isinstance(taken, Trouble):
             raise self._trouble(taken, called)

@@ -1,0 +1,6 @@
+import sys
+
+from well_behaved import answer, requests
+
+for request in requests():
+    sys.stdout.write(answer(request))

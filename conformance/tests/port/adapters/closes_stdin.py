@@ -1,0 +1,6 @@
+import os
+import signal
+
+os.close(0)
+while True:
+    signal.pause()

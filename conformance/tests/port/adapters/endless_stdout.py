@@ -1,0 +1,4 @@
+from well_behaved import send
+
+while True:
+    send("starting up\n" * 1000)

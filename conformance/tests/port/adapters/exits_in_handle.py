@@ -1,0 +1,5 @@
+import os
+
+from well_behaved import misbehave
+
+misbehave("handle", lambda _: os._exit(7))

@@ -1,0 +1,3 @@
+from well_behaved import misbehave
+
+misbehave("handle", lambda _: None)
