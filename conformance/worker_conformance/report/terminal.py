@@ -5,6 +5,7 @@ the Worker. Reads well at 80 columns, without colour, and in a log file. Never d
 and never lets text that came out of a Worker act on the terminal: all of it goes through `_said`.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from pathlib import Path
@@ -166,15 +167,15 @@ def _add_failure(grid: Table, failure: Failure) -> None:
 def _history(lines: list[str]) -> Table:
     """Lay a transcript out in three columns, so that long messages wrap under themselves."""
     grid = Table.grid(padding=(0, 2))
-    for _ in range(2):
-        grid.add_column(no_wrap=True, style="dim")
+    grid.add_column(no_wrap=True, style="dim", justify="right")
+    grid.add_column(no_wrap=True, style="dim")
     grid.add_column(overflow="fold")
     for line in lines:
-        time, speaker, said = (*line.split(maxsplit=2), "", "", "")[:3]
-        if time[:1].isdigit() and said:
-            grid.add_row(time, speaker, _said(said))
+        parts = _TRANSCRIPT_LINE.fullmatch(line)
+        if parts:
+            grid.add_row(parts[1], parts[2], _said(parts[3]))
         else:
-            grid.add_row("", "", _said(line))
+            grid.add_row("", "", _said(line.strip()))
     return grid
 
 
@@ -280,3 +281,7 @@ def _said(text: str, style: str = "") -> Text:
 
 def _indented(block: Table | Text) -> Padding:
     return Padding(block, (0, 0, 0, 2), expand=False)
+
+
+# Virtual time since the scenario's epoch, speaker, and what is said.
+_TRANSCRIPT_LINE = re.compile(r"\s*((?:\d+d )?\d\d:\d\d:\d\d(?:\.\d+)?)\s+(\w+)\s+(.*)")

@@ -1,0 +1,136 @@
+"""What a person reads at a terminal."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from rich.console import Console
+
+from worker_conformance.judge.verdicts import CheckResult, Failure, RunResult, Verdict
+from worker_conformance.report.progress import LiveProgress, PlainProgress
+from worker_conformance.report.terminal import Detail, print_result
+
+
+def told(result: RunResult, detail: Detail = Detail.NORMAL, width: int = 80) -> str:
+    out = io.StringIO()
+    console = Console(file=out, width=width, highlight=False)
+    print_result(console, result, [Path("conformance-report/report.html")], detail)
+    return out.getvalue()
+
+
+def test_the_unexpected_comes_first_and_the_claim_last(failing: RunResult) -> None:
+    text = told(failing)
+    order = [
+        text.index(part)
+        for part in ("FAIL  REPLAY-0007", "INCONCLUSIVE", "ADVICE", "Area", "Nothing is claimed")
+    ]
+    assert order == sorted(order)
+    assert order[0] == 0
+
+
+def test_a_failure_is_told_with_everything_that_explains_it(failing: RunResult) -> None:
+    text = told(failing)
+    for part in (
+        "MWP-WRK-029 · WRK-029.c · MUST",
+        "The durable Cursor never passes a gap",
+        "ACK {A: 3} for as long as A/4 is missing",
+        "ACK {A: 5} at 00:10:00, over the missing A/4",
+        "vectors/replay/REPLAY-0007.yaml:22",
+        "00:00:00  worker  frame SUBSCRIBE {A: 0}",
+        "worker: gap at 4, waited 600 s, going on",
+    ):
+        assert part in text
+
+
+def test_the_command_that_runs_it_again_is_one_line(failing: RunResult) -> None:
+    command = 'worker-conformance run --worker "stdio:./worker --port" --seed 1 REPLAY-0007'
+    assert any(line.endswith(command) for line in told(failing).splitlines())
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_no_other_line_is_wider_than_the_terminal(width: int, failing: RunResult) -> None:
+    lines = [line for line in told(failing, width=width).splitlines() if "again" not in line]
+    assert max(map(len, lines)) <= width
+
+
+def test_a_log_file_gets_no_escape_sequence(failing: RunResult) -> None:
+    assert "\x1b" not in told(failing, Detail.VERBOSE)
+
+
+def test_what_a_worker_says_neither_acts_on_the_terminal_nor_is_markup(
+    passing: RunResult, a_check: Callable[..., CheckResult]
+) -> None:
+    failure = Failure(
+        "[bold]nothing[/bold]",
+        "\x1b[2J\x07 [link=x]y[/link] :smile:",
+        ("00:00:01  worker  [red]x[/red]\x1b[0m",),
+        stderr="\x1b]0;title\x07",
+    )
+    bad = evolve(a_check("replay", 1, Verdict.FAIL), failure=failure, title="[/]")
+    text = told(evolve(passing, checks=(bad,)))
+    for part in ("[bold]nothing[/bold]", r"\x1b[2J\x07 [link=x]y[/link] :smile:", "[red]x[/red]"):
+        assert part in text
+
+
+def test_figures_stand_beside_their_bounds(failing: RunResult) -> None:
+    row = next(line for line in told(failing).splitlines() if "lag A over B" in line)
+    assert row.split()[-3:] == ["61.5", "8", "7.69"]
+
+
+def test_every_share_names_its_denominator(failing: RunResult) -> None:
+    text = told(failing)
+    assert "6 of 11 executed checks passed" in text
+    assert "%" not in text
+
+
+def test_quiet_says_only_what_is_unexpected_and_the_claim(
+    failing: RunResult, passing: RunResult
+) -> None:
+    assert told(passing, Detail.QUIET, 200).splitlines() == [passing.claim()]
+    assert len(told(failing, Detail.QUIET, 200).splitlines()) == 4
+
+
+def test_verbose_names_every_check(passing: RunResult) -> None:
+    text = told(passing, Detail.VERBOSE)
+    assert all(check.check_id in text for check in passing.checks)
+
+
+def test_many_failures_do_not_bury_the_rest(
+    a_check: Callable[..., CheckResult], a_run: Callable[..., RunResult]
+) -> None:
+    run = a_run(*(a_check("replay", n, Verdict.FAIL) for n in range(1, 41)))
+    text = told(run)
+    assert text.count("expected ") == 12
+    assert text.count("FAIL  REPLAY-") == 40
+
+
+def test_a_silent_worker_is_told_why_in_a_line_each(silent: RunResult) -> None:
+    assert "REPLAY-0001" in told(silent)
+    assert len(told(silent).splitlines()) < 60
+
+
+def test_progress_in_a_log_is_a_few_plain_lines(failing: RunResult) -> None:
+    out = io.StringIO()
+    with PlainProgress(Console(file=out, width=80)) as progress:
+        progress.planned(len(failing.checks))
+        for check in failing.checks:
+            progress.started(check.check_id, check.title)
+            progress.finished(check)
+    lines = out.getvalue().splitlines()
+    assert lines[0] == "13 checks to run"
+    assert lines[-1] == "13 of 13 checks done, 3 not passed so far"
+    assert len(lines) == 1 + 10 + 3
+
+
+def test_progress_on_a_terminal_names_what_runs_and_keeps_failures(failing: RunResult) -> None:
+    out = io.StringIO()
+    console = Console(file=out, width=80, force_terminal=True, color_system=None)
+    with LiveProgress(console) as progress:
+        progress.planned(2)
+        progress.started("REPLAY-0007", "[a] gap")
+        progress.started("REPLAY-0008", "another")
+        progress.finished(next(c for c in failing.checks if c.check_id == "REPLAY-0007"))
+    assert "FAIL  REPLAY-0007" in out.getvalue()
+    assert "1/2" in out.getvalue()
