@@ -57,9 +57,8 @@ ILL = [
 
 @pytest.mark.parametrize(("name", "point", "says"), ILL)
 def test_an_ill_adapter_is_told_what_is_wrong_at_the_right_point(
-    name: str, point: str, says: str, adapters: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, point: str, says: str, adapters: Path
 ) -> None:
-    monkeypatch.setattr("worker_conformance.port.examination.GRACE_SECONDS", 0.5)
     report = run_doctor(spec_of(adapters, name), timeout=1.0)
     assert says in problems_of(report)[point]
     assert report.exit_code == 3

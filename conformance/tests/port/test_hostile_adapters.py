@@ -6,7 +6,7 @@ import pytest
 from attrs import frozen
 
 from worker_conformance.documents.json_types import JsonObject
-from worker_conformance.errors import AdapterError, render
+from worker_conformance.errors import AdapterError, SuiteError, render
 from worker_conformance.port.subprocess_port import StdioPort
 
 PortTo = Callable[..., StdioPort]
@@ -191,3 +191,21 @@ def test_an_interrupt_in_the_middle_of_a_call_ends_the_process(
     with pytest.raises(KeyboardInterrupt):
         port.handle(tick)
     assert is_gone(group)
+
+
+UNSENDABLE: dict[str, object] = {
+    "no JSON": {"x"},
+    "an infinity": float("inf"),
+    "half a surrogate pair": "\ud800",
+    "too long a line": "x" * (16 * 1024 * 1024),
+}
+
+
+@pytest.mark.parametrize("content", UNSENDABLE.values(), ids=list(UNSENDABLE))
+def test_a_request_that_no_line_can_carry_is_the_suites_fault(
+    content: object, port_to: PortTo, tick: JsonObject
+) -> None:
+    port = port_to("well_behaved")
+    port.initialize()
+    with pytest.raises(SuiteError):
+        port.handle({**tick, "type": "frames", "frames": [{"content": content}]})

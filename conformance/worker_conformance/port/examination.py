@@ -61,8 +61,10 @@ class Examined:
 
 def examine(factory: PortFactory, folder: Path) -> Examined:
     """Examine the adapter; state directories lie in `folder`."""
-    patient = _Patient(factory.open_process() if factory.command else factory.open_in_process())
-    patient.folder = folder
+    port = factory.open_process() if factory.command else factory.open_in_process()
+    patient = _Patient(port, folder, min(GRACE_SECONDS, factory.timeout_seconds))
+    if isinstance(port, StdioPort):
+        port.grace_seconds = patient.grace_seconds
     try:
         return _examine(patient)
     finally:
@@ -80,7 +82,8 @@ class _Patient:
     """The adapter; `ready` brings up a new process or object where the last one fell."""
 
     port: InProcessPort | StdioPort
-    folder: Path = field(default=Path(), init=False)
+    folder: Path
+    grace_seconds: float
     _up: bool = field(default=False, init=False)
     _lives: int = field(default=0, init=False)
 
@@ -265,7 +268,7 @@ def _leaves_nothing(patient: _Patient) -> str:
     process = _initialized(patient)
     try:
         process.channel.converse(request_line(2, "shutdown", None), patient.timeout_seconds)
-        process.exits_within(GRACE_SECONDS)
+        process.exits_within(patient.grace_seconds)
         left = [pid for pid in living_in_group(process.group) if pid != process.group]
     finally:
         process.end()
@@ -281,12 +284,12 @@ def _ends_with_its_input(patient: _Patient) -> str:
     process = _initialized(patient)
     try:
         process.close_stdin()
-        gone = process.exits_within(GRACE_SECONDS)
+        gone = process.exits_within(patient.grace_seconds)
     finally:
         status = process.end()
     if not gone:
         raise _Complaint(
-            f"{GRACE_SECONDS:g} s after the end of its input the process was still there",
+            f"{patient.grace_seconds:g} s after the end of its input the process was still there",
             "exit when stdin ends: it is all a Worker sees of a suite that was killed",
         )
     return describe_status(status)

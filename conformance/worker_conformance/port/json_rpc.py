@@ -12,8 +12,9 @@ from attrs import frozen
 from worker_conformance.documents.errors import DocumentError
 from worker_conformance.documents.json_types import JsonObject, JsonValue
 from worker_conformance.documents.strict_json import parse
-from worker_conformance.errors import AdapterError
+from worker_conformance.errors import AdapterError, SuiteError
 from worker_conformance.port import messages
+from worker_conformance.port.channel import MAX_LINE_BYTES
 
 
 @frozen
@@ -25,12 +26,27 @@ class RpcError:
 
 
 def request_line(request_id: int, method: str, params: JsonObject | None) -> bytes:
-    """Return the line that asks for `method`, with its line feed."""
+    """Return the line that asks for `method`, with its line feed.
+
+    Raises `SuiteError` where `params` are no JSON or longer than the Port allows.
+    """
     request: JsonObject = {"jsonrpc": "2.0", "id": request_id, "method": method}
     if params is not None:
         request["params"] = params
-    text = json.dumps(request, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.encode("utf-8") + b"\n"
+    try:
+        text = json.dumps(request, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        line = text.encode("utf-8") + b"\n"
+    except (TypeError, ValueError, RecursionError) as error:
+        raise SuiteError(
+            "invalid-message", f"a request '{method}' is no JSON: {error}", "see what built it"
+        ) from None
+    if len(line) > MAX_LINE_BYTES:
+        raise SuiteError(
+            "invalid-message",
+            f"a request '{method}' has {len(line)} bytes, the Port allows {MAX_LINE_BYTES}",
+            "spread the frames over several stimuli",
+        )
+    return line
 
 
 def read_response(line: bytes, request_id: int, called: str, where: str) -> JsonObject | RpcError:

@@ -147,22 +147,24 @@ def _lives_in(entry: Path, group: int) -> bool:
     return int(of_group) == group and state != "Z"
 
 
-if sys.platform == "linux":
-
-    def _exits_within(popen: "subprocess.Popen[bytes]", seconds: float) -> bool:
-        """Wait on a descriptor of the process itself: exact, and without reaping it."""
-        descriptor = os.pidfd_open(popen.pid)
-        try:
-            poll = select.poll()
-            poll.register(descriptor, select.POLLIN)
-            return bool(poll.poll(seconds * 1000))
-        finally:
-            os.close(descriptor)
-
-else:
-
-    def _exits_within(popen: "subprocess.Popen[bytes]", seconds: float) -> bool:
-        """Wait and reap: elsewhere a number may then be reused before its group is killed."""
+def _exits_within(popen: "subprocess.Popen[bytes]", seconds: float) -> bool:
+    descriptor = _descriptor_of(popen.pid)
+    if descriptor is None:
+        # This reaps: in theory the number could name another group before ours is killed.
         with suppress(subprocess.TimeoutExpired):
             popen.wait(seconds)
         return popen.returncode is not None
+    try:
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        return bool(poll.poll(seconds * 1000))
+    finally:
+        os.close(descriptor)
+
+
+def _descriptor_of(pid: int) -> int | None:
+    """A descriptor that tells of the exit, exactly and without reaping; Linux from 5.3 on."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            return os.pidfd_open(pid)
+    return None

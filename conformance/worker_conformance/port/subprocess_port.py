@@ -10,7 +10,7 @@ from attrs import define, field
 from worker_conformance.documents.json_types import JsonObject
 from worker_conformance.errors import AdapterError, SuiteError
 from worker_conformance.port import messages
-from worker_conformance.port.channel import MAX_LINE_BYTES, Trouble
+from worker_conformance.port.channel import MAX_LINE_BYTES, STDERR_KEPT_BYTES, Trouble
 from worker_conformance.port.contract import HOOK_NOT_SUPPORTED, Answer, HookNotSupported
 from worker_conformance.port.declaration import Declaration
 from worker_conformance.port.json_rpc import RpcError, read_response, request_line
@@ -261,5 +261,5 @@ class StdioPort:
         if process is None:
             return 0
         status = process.end()
-        self._stderr = process.channel.stderr_text()
+        self._stderr = (self._stderr + process.channel.stderr_text())[-STDERR_KEPT_BYTES:]
         return status
