@@ -48,16 +48,18 @@ GROUP_ACTS = frozenset(
 """Acts that concern a Group as a whole; all others name a WorkItem."""
 
 _WORK = Member("work", "work", NAME)
+_CRITICAL = Member("critical", "critical", TRUTH)
 _ARGUMENTS: Mapping[ActKind, tuple[Member, ...]] = MappingProxyType(
     {
-        ActKind.MESSAGE: (_WORK, Member("text", "text", TEXT)),
+        **{kind: (_CRITICAL,) if kind in GROUP_ACTS else (_WORK, _CRITICAL) for kind in ActKind},
+        ActKind.MESSAGE: (_WORK, Member("text", "text", TEXT), _CRITICAL),
         ActKind.GRANT: (
             _WORK,
             Member("expires", "expires_seconds", DURATION),
             Member("epoch", "epoch", POSITIVE),
+            _CRITICAL,
         ),
-        ActKind.REVISE: (_WORK, *CONTRACT_MEMBERS),
-        ActKind.EXTENSION: (Member("critical", "critical", TRUTH),),
+        ActKind.REVISE: (_WORK, *CONTRACT_MEMBERS, _CRITICAL),
     }
 )
 
@@ -95,9 +97,9 @@ def write_act(act: Act) -> Plain:
     arguments = dict(act.args)
     if act.kind is ActKind.REVISE:
         changes = arguments.pop("changes", {})
-        if arguments or not isinstance(changes, Mapping):
+        if not isinstance(changes, Mapping):
             raise unsayable(act)
-        arguments = dict(changes)
+        arguments |= changes
     if act.work is None and not arguments:
         return word
     if act.work is None and act.kind is ActKind.MESSAGE and set(arguments) == {"text"}:
@@ -106,7 +108,7 @@ def write_act(act: Act) -> Plain:
         arguments = {"work": act.work, **arguments}
     if set(arguments) == {"work"} and act.kind not in GROUP_ACTS:
         return {word: NAME.write(act.work)}
-    return {word: write_members(arguments, _ARGUMENTS.get(act.kind, (_WORK,)))}
+    return {word: write_members(arguments, _ARGUMENTS[act.kind])}
 
 
 def work_place(node: YamlNode) -> YamlNode:
@@ -120,12 +122,13 @@ def work_place(node: YamlNode) -> YamlNode:
 
 
 def _with_arguments(kind: ActKind, node: YamlMapping) -> Act:
-    members = read_members(node, _ARGUMENTS.get(kind, (_WORK,)), f"the act '{kind}'")
+    members = read_members(node, _ARGUMENTS[kind], f"the act '{kind}'")
     work = members.pop("work", None)
     if work is None and kind not in GROUP_ACTS:
         raise refusal(node.place, f"'{kind}' names no WorkItem", "add work: a1")
     if kind is ActKind.REVISE:
-        members = {"changes": members}
+        beside = {key: members.pop(key) for key in ("critical",) if key in members}
+        members = {"changes": members, **beside}
     return Act(kind, None if work is None else str(work), members)
 
 

@@ -137,9 +137,9 @@ def _has_its_twin(scenario: Scenario, whole: _Whole) -> Iterator[Finding]:
     if twin.twin != scenario.id:
         hint = f"write twin: {scenario.id} in {_where(twin)}"
         yield Finding(where, f"its twin {twin.id} names {twin.twin}, not this one", hint)
-    if _family(twin) != _family(scenario):
-        cause = f"its twin {twin.id} is about {twin.requirement}, not {scenario.requirement}"
-        yield Finding(where, cause, f"cite {_family(scenario)} in both")
+    if _clause(twin) != _clause(scenario) and twin.profile is not scenario.profile:
+        cause = f"its twin {twin.id} is about {twin.requirement} in another profile"
+        yield Finding(where, cause, f"a twin is about {_clause(scenario)}, or {scenario.profile}")
 
 
 def _can_fail_for_its_reason(scenario: Scenario, _: _Whole) -> Iterator[Finding]:
@@ -161,17 +161,19 @@ def _starts(scenario: Scenario, _: _Whole) -> Iterator[Finding]:
         yield Finding(_where(scenario), "the Worker is never started", "add - start")
 
 
-def _judges_in_every_window(scenario: Scenario, _: _Whole) -> Iterator[Finding]:
-    opened: Step | None = None
-    judged = False
-    for step in (*scenario.steps, None):
-        if step is None or isinstance(step.action, Mark):
-            if not judged:
-                where = _where(scenario) if opened is None else _at(scenario, opened)
-                yield Finding(where, "nothing is judged in this window", "add an expect or never")
-            opened, judged = step, False
-        elif isinstance(step.action, Check) and step.action.mood is not Mood.GIVEN:
-            judged = True
+def _looks_in_every_window(scenario: Scenario, _: _Whole) -> Iterator[Finding]:
+    """A window that only sets the scene proves it by a `given`; the last one judges."""
+    moods: set[Mood] = set()
+    for step in scenario.steps:
+        if isinstance(step.action, Mark):
+            if not moods:
+                hint = "add - given: {…} before the mark, or delete the mark"
+                yield Finding(_at(scenario, step), "nothing is looked for before this mark", hint)
+            moods.clear()
+        elif isinstance(step.action, Check):
+            moods.add(step.action.mood)
+    if moods <= {Mood.GIVEN}:
+        yield Finding(_where(scenario), "nothing is judged at the end", "add an expect or never")
 
 
 def _uses_what_it_declares(scenario: Scenario, _: _Whole) -> Iterator[Finding]:
@@ -243,7 +245,7 @@ def _named_in_condition(condition: Condition) -> Iterator[str]:
         yield named
 
 
-def _family(scenario: Scenario) -> str:
+def _clause(scenario: Scenario) -> str:
     return scenario.requirement.partition(".")[0]
 
 
@@ -262,7 +264,7 @@ _RULES: tuple[Rule, ...] = (
     _has_its_twin,
     _starts,
     _can_fail_for_its_reason,
-    _judges_in_every_window,
+    _looks_in_every_window,
     _uses_what_it_declares,
     _is_short,
 )

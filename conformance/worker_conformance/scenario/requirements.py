@@ -142,7 +142,9 @@ def _never_written(value: object) -> Plain:
 
 _CLAUSE = matching(r"MWP-[A-Z]{3}-[0-9]{3}", "a clause ID", "such as MWP-WRK-029")
 _REQUIREMENT = (
-    Member("id", "id", matching(r"[A-Z]{3}-([0-9]{3}|X)\.[a-z]+", "an ID", "such as WRK-029.c")),
+    Member(
+        "id", "id", matching(r"[A-Z0-9]{3}-([0-9]{3}|[A-Z]+)\.[a-z]+", "an ID", "such as WRK-029.c")
+    ),
     Member("clauses", "clauses", many(_CLAUSE)),
     Member("section", "section", matching(r"[0-9]{1,2}(\.[0-9]+)?", "a section", 'such as "16"')),
     Member("level", "level", _enum(Level, "level")),

@@ -17,6 +17,7 @@ from worker_conformance.scenario.values import (
     did_you_mean,
     entries,
     only,
+    or_none,
     read_members,
     text,
     truth,
@@ -34,8 +35,9 @@ from worker_conformance.scenario.yaml_reader import (
 )
 
 SILENCE = "silence"
-RENEWAL = "renewal"
+RENEWAL = "renew"
 """Stands for the Command kind under which the Worker renews Execution Leases; it declares which."""
+_OTHER_WORDS = {"renewal": RENEWAL}
 
 WORKER_COMMANDS = (
     "work.accept_offer",
@@ -85,17 +87,17 @@ ERROR_CODES = (
 
 GROUP_POLICY = (
     Member("weight", "weight", WEIGHT),
-    Member("slot_quota", "slot_quota", WHOLE, alias="quota"),
-    Member("priority_class", "priority_class", PRIORITY_CLASS, alias="class"),
+    Member("slot_quota", "slot_quota", or_none(WHOLE), alias="quota"),
+    Member("priority_class", "priority_class", or_none(PRIORITY_CLASS), alias="class"),
 )
 WORK_POLICY = (
-    Member("priority_class", "priority_class", PRIORITY_CLASS, alias="class"),
-    Member("approval", "approval", choice("required", "not_required")),
+    Member("priority_class", "priority_class", or_none(PRIORITY_CLASS), alias="class"),
+    Member("approval", "approval", or_none(choice("required", "not_required"))),
 )
 LIMITS = (
-    Member("max_queued_items", "maxQueuedItems", WHOLE),
-    Member("max_queued_items_per_group", "maxQueuedItemsPerGroup", WHOLE),
-    Member("offline_grace", "offlineGraceSeconds", DURATION),
+    Member("max_queued_items", "max_queued_items", WHOLE),
+    Member("max_queued_items_per_group", "max_queued_items_per_group", WHOLE),
+    Member("offline_grace", "offline_grace_seconds", DURATION),
 )
 
 
@@ -137,6 +139,7 @@ def read_answer(node: YamlNode, names: Names) -> Answer:
         hint = "write {work.start: APPROVAL_REQUIRED}"
         raise refusal(node.place, f"{len(commands)} Commands are named, not one", hint)
     kind, place, value = commands[0]
+    kind = _OTHER_WORDS.get(kind, kind)
     if kind not in WORKER_COMMANDS:
         raise refusal(place, f"no Worker sends '{kind}'", did_you_mean(kind, WORKER_COMMANDS))
     code = text(value)

@@ -25,6 +25,7 @@ from worker_conformance.scenario.yaml_reader import (
 
 MAX_SECONDS = 36_500 * 86_400  # a hundred years: virtual time stays a four-digit year
 MAX_SEQUENCES = 100_000  # in one range: a Group Snapshot names no more Events
+NONE = "none"
 EVERYTHING = (-1,)  # what `all` stands for
 
 _Word = TypeVar("_Word", bound=StrEnum)
@@ -322,6 +323,20 @@ def many(form: Form) -> Form:
         if not isinstance(value, tuple):
             raise unsayable(value)
         return [form.write(item) for item in value]
+
+    return Form(read, write)
+
+
+def or_none(form: Form) -> Form:
+    """The same, or the word `none`, which takes away what was set before."""
+
+    def read(node: YamlNode) -> object:
+        if isinstance(node, YamlScalar) and node.value == NONE:
+            return None
+        return form.read(node)
+
+    def write(value: object) -> Plain:
+        return NONE if value is None else form.write(value)
 
     return Form(read, write)
 
