@@ -41,6 +41,9 @@ def test_a_good_adapter_is_healthy_in_process() -> None:
     assert "exits at the end of its input" not in [finding.name for finding in report.findings]
 
 
+WAITS = {"buffered": 1.0, "stays_after_shutdown": 1.0}
+"""Seconds for the adapters whose illness is to let us wait."""
+
 ILL = [
     ("banner", "stdout carries JSON only", "stdout line 1 is 'Example Worker"),
     ("exits_at_once", "starts", "configuration missing"),
@@ -59,7 +62,7 @@ ILL = [
 def test_an_ill_adapter_is_told_what_is_wrong_at_the_right_point(
     name: str, point: str, says: str, adapters: Path
 ) -> None:
-    report = run_doctor(spec_of(adapters, name), timeout=1.0)
+    report = run_doctor(spec_of(adapters, name), timeout=WAITS.get(name, 10.0))
     assert says in problems_of(report)[point]
     assert report.exit_code == 3
 

@@ -1,15 +1,16 @@
 """Copies JSON values so that suite and Worker never share an object, and refuses what is not JSON.
 
-In-process messages pass through here instead of through text: that takes a quarter of the time of a
-round trip through `json` and a third of `copy.deepcopy`. What comes out is what `strict_json.parse`
-would have made of the text, so that a Worker which passes in-process passes over stdio as well.
+In-process messages pass through here instead of through text, in half the time of a round trip
+through `json` and two thirds of `copy.deepcopy`. What comes out is what `strict_json.parse` would
+have made of the text, so that a Worker which passes in-process passes over stdio as well.
 """
 
 import math
+from typing import cast
 
 from attrs import frozen
 
-from worker_conformance.documents.json_types import JsonValue
+from worker_conformance.documents.json_types import JsonObject, JsonValue
 from worker_conformance.documents.strict_json import MAX_DEPTH, MAX_SAFE_INTEGER
 
 
@@ -31,22 +32,30 @@ def isolated(value: object) -> JsonValue:
 
 
 def _copy(value: object, depth: int) -> JsonValue:
+    """Copy the common types here, where it is quick; leave the rest to `_scalar`."""
     kind = type(value)
+    if kind is str:
+        return _text(cast(str, value))
     if kind is dict:
-        if depth >= MAX_DEPTH:
-            raise _too_deep()
-        return {
-            name if type(name) is str and name.isascii() else _name(name): (
-                # Most members are plain texts; a call for each would double the time.
-                item if type(item) is str and item.isascii() else _copy(item, depth + 1)
-            )
-            for name, item in value.items()  # type: ignore[attr-defined]
-        }
+        return _copy_object(cast("dict[object, object]", value), depth + 1)
     if kind is list:
         if depth >= MAX_DEPTH:
             raise _too_deep()
-        return [_copy(item, depth + 1) for item in value]  # type: ignore[attr-defined]
+        return [_copy(item, depth + 1) for item in cast("list[object]", value)]
+    if kind is int and -MAX_SAFE_INTEGER <= cast(int, value) <= MAX_SAFE_INTEGER:
+        return cast(int, value)
     return _scalar(value, depth)
+
+
+def _copy_object(value: dict[object, object], depth: int) -> JsonObject:
+    if depth > MAX_DEPTH:
+        raise _too_deep()
+    copied: JsonObject = {}
+    for name, item in value.items():
+        plain = name if type(name) is str and name.isascii() else _name(name)
+        # Most members are plain texts; a call for each would cost a third more.
+        copied[plain] = item if type(item) is str and item.isascii() else _copy(item, depth)
+    return copied
 
 
 def _scalar(value: object, depth: int) -> JsonValue:
