@@ -1,0 +1,52 @@
+"""`list` and `explain`."""
+
+import json
+from pathlib import Path
+
+from attrs import evolve
+
+
+def test_all_checks_are_listed_by_area(command, an_engine) -> None:
+    outcome = command("list", engine=an_engine())
+    assert outcome.code == 0
+    assert outcome.out.index("replay\n") < outcome.out.index("REPLAY-0007")
+    assert outcome.out.endswith("13 checks\n")
+
+
+def test_the_list_can_be_narrowed(command, an_engine) -> None:
+    out = command("list", "--profile", "replay", engine=an_engine()).out
+    assert "REPLAY-0001" in out
+    assert "LEASES-0001" not in out
+    assert "SCHEDULING-0002" in command("list", "WRK-010.a", engine=an_engine()).out
+
+
+def test_programs_get_json(command, an_engine) -> None:
+    (row,) = json.loads(command("list", "--json", "REPLAY-0007", engine=an_engine()).out)
+    assert row["requirement"] == "WRK-029.c"
+    assert row["clauses"] == ["MWP-WRK-029"]
+
+
+def test_an_explanation_says_what_a_reviewer_wants_to_cite(
+    command, an_engine, tmp_path: Path
+) -> None:
+    engine = an_engine()
+    file = tmp_path / "REPLAY-0007.yaml"
+    file.write_text("id: REPLAY-0007\nsteps: [start]\n")
+    infos = [i for i in engine.infos if i.check_id == "REPLAY-0007"]
+    engine.infos = (evolve(infos[0], source=str(file)),)
+    out = command("explain", "REPLAY-0007", engine=engine).out
+    for told in (
+        "A gap holds the Cursor for as long as it lasts",
+        "MWP-WRK-029",
+        "WRK-029.c, MUST",
+        "What is at stake is said here.",
+        "steps: [start]",
+        "worker-conformance run REPLAY-0007",
+    ):
+        assert told in out
+
+
+def test_a_requirement_explains_every_check_that_judges_it(command, an_engine) -> None:
+    out = command("explain", "WRK-001.a", engine=an_engine()).out
+    assert "REPLAY-0001" in out
+    assert "LEASES-0001" in out

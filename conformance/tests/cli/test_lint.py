@@ -1,0 +1,33 @@
+"""`lint`: mistakes in vectors are told with their place."""
+
+from pathlib import Path
+
+from worker_conformance.resources import vectors_path
+from worker_conformance.scenario.loader import vector_files
+
+
+def test_a_vector_that_cannot_be_read_is_a_finding_with_its_place(command, tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text("id: X-0001\nfnord: 1\n")
+    outcome = command("lint", "bad.yaml")
+    assert outcome.code == 1
+    assert outcome.out.startswith("bad.yaml:2:1: ")
+    assert "hint: " in outcome.out
+    assert outcome.out.endswith("1 finding in 1 vector\n")
+
+
+def test_an_id_that_the_suite_has_already_is_found_in_the_new_file(command, tmp_path: Path) -> None:
+    original = vectors_path() / "replay" / "REPLAY-0001.yaml"
+    copy = tmp_path / original.parent.name / original.name
+    copy.parent.mkdir()
+    copy.write_bytes(original.read_bytes())
+    outcome = command("lint", str(tmp_path))
+    assert outcome.code == 1
+    assert "is given twice" in outcome.out
+    assert outcome.out.startswith(f"{original.parent.name}/{original.name}:")
+
+
+def test_only_the_files_named_are_told_about(command, tmp_path: Path) -> None:
+    good = vector_files(vectors_path())[0]
+    (tmp_path / "bad.yaml").write_text("id: 1\n")
+    outcome = command("lint", str(good))
+    assert "bad.yaml" not in outcome.out

@@ -1,0 +1,57 @@
+"""Mistakes of a person: told in words, with a hint, exit code 2, never a traceback."""
+
+import pytest
+
+from worker_conformance import __version__
+
+MISTAKES = [
+    (("rum",), "there is no command 'rum'", "did you mean 'run'?"),
+    (("fnord",), "there is no command 'fnord'", "known: doctor, explain, lint, list"),
+    (("run", "--sed", "1"), "no such option '--sed'", "did you mean '--seed'?"),
+    (("run", "--seed", "x"), "'x' is no seed", "whole number"),
+    (("run", "--jobs", "0"), "'0' is no number of jobs", "'auto'"),
+    (("run", "--jobs", "²"), "is no number of jobs", "'auto'"),
+    (("run", "--timeout", "-1"), "--timeout", "--help"),
+    (("run", "--profile", "replai"), "there is no area 'replai'", "did you mean 'replay'?"),
+    (("run", "REPLAY-0070"), "no check is named by 'REPLAY-0070'", "did you mean 'REPLAY-00"),
+    (("run", "zzzz"), "no check is named by 'zzzz'", "worker-conformance list"),
+    (("run", "-q", "-v"), "--quiet and --verbose", "give one"),
+    (("run", "--report"), "--report", "--help"),
+    (("explain",), "missing argument", "--help"),
+    (("explain", "REPLAY-7"), "no check is named", "REPLAY-00"),
+    (("list", "--profile", "offline", "REPLAY-*"), "nothing is left to list", "filter"),
+    (("replay", "nothing.yaml"), "there is no such file", "explain ID"),
+    (("replay", "."), "there is no such file", "explain ID"),
+    (("lint", "nothing"), "there are no vectors here", "name a vector"),
+    (("doctor",), "missing argument", "--help"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "cause", "hint"), MISTAKES, ids=lambda part: str(part)[:40])
+def test_a_mistake_is_told_with_its_cause_and_a_hint(
+    arguments, cause, hint, command, an_engine
+) -> None:
+    outcome = command(*arguments, engine=an_engine())
+    assert outcome.code == 2
+    assert cause in outcome.err.lower() or cause in outcome.err
+    assert hint in outcome.err
+    assert "Traceback" not in outcome.err
+    assert outcome.out == ""
+
+
+def test_no_command_shows_the_help(command) -> None:
+    outcome = command()
+    assert outcome.code == 2
+    assert "Exit codes" in outcome.out
+
+
+@pytest.mark.parametrize("name", ["run", "list", "explain", "replay", "lint", "doctor"])
+def test_every_command_explains_itself(name, command) -> None:
+    outcome = command(name, "--help")
+    assert outcome.code == 0
+    assert "Usage: worker-conformance" in outcome.out
+    assert all(len(line) <= 80 for line in outcome.out.splitlines())
+
+
+def test_the_version_is_told(command) -> None:
+    assert __version__ in command("--version").out

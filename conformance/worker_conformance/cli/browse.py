@@ -1,0 +1,143 @@
+"""`worker-conformance list` and `explain`: what the suite checks, without running anything.
+
+Shows what the catalogue knows. Never opens a Worker.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.padding import Padding
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from worker_conformance.cli.engine import engine_of
+from worker_conformance.cli.options import (
+    choose,
+    color_option,
+    console_for,
+    counted,
+    near,
+    profile_option,
+)
+from worker_conformance.errors import UsageError
+
+if TYPE_CHECKING:  # `--help` answers without loading the whole suite
+    from worker_conformance.suite.checks import CheckInfo
+
+
+@click.command("list")
+@profile_option
+@click.option("--json", "as_json", is_flag=True, help="For programs: one JSON array.")
+@color_option
+@click.argument("checks", nargs=-1, metavar="[ID|GLOB]...")
+@click.pass_context
+def list_checks(
+    context: click.Context,
+    profiles: tuple[str, ...],
+    as_json: bool,  # noqa: FBT001 - click hands flags over by name
+    no_color: bool,  # noqa: FBT001 - as above
+    checks: tuple[str, ...],
+) -> int:
+    """List the checks, by area: ID, level, requirement, title."""
+    chosen = choose(engine_of(context).catalogue(), checks)
+    chosen = tuple(c for c in chosen if not profiles or c.profile in profiles)
+    if not chosen:
+        raise UsageError("no-such-check", "nothing is left to list", "leave out a filter")
+    if as_json:
+        click.echo(json.dumps([_as_json(check) for check in chosen], indent=2, ensure_ascii=False))
+    else:
+        _print_list(console_for(no_color=no_color), chosen)
+    return 0
+
+
+@click.command
+@color_option
+@click.argument("checks", nargs=-1, required=True, metavar="ID...")
+@click.pass_context
+def explain(
+    context: click.Context,
+    no_color: bool,  # noqa: FBT001 - click hands flags over by name
+    checks: tuple[str, ...],
+) -> int:
+    """Explain a check: its clause, what is at stake, its steps, and how to run it.
+
+    ID may also be a requirement or a clause: everything that judges it is explained.
+    """
+    console = console_for(no_color=no_color)
+    for check in choose(engine_of(context).catalogue(), checks):
+        _print_explanation(console, check)
+    return 0
+
+
+def _print_list(console: Console, checks: tuple[CheckInfo, ...]) -> None:
+    by_area = sorted(checks, key=lambda check: (str(check.profile), check.check_id))
+    for area, members in groupby(by_area, key=lambda check: str(check.profile)):
+        console.print(Text(area, "bold"))
+        table = Table(box=None, padding=(0, 2, 0, 0), show_header=False, pad_edge=False)
+        for _ in range(3):
+            table.add_column(no_wrap=True)
+        table.add_column(overflow="fold")
+        for check in members:
+            table.add_row(
+                f"  {check.check_id}",
+                Text(str(check.level), "dim"),
+                Text(check.requirement, "dim"),
+                Text(check.title),
+            )
+        console.print(table)
+    console.print(Text(counted(len(checks), "check"), "dim"))
+
+
+def _print_explanation(console: Console, check: CheckInfo) -> None:
+    console.print(Text(check.check_id, "bold").append(f"  {check.title}", "not bold"))
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    facts = (
+        ("clause", ", ".join(check.clauses)),
+        ("demands", f"{check.summary} ({check.requirement}, {check.level})"),
+        ("at stake", " ".join(check.stake.split())),
+        ("area", f"{check.profile}, judged by a {check.kind}"),
+        ("source", str(near(Path(check.source))) if check.source else ""),
+    )
+    for label, told in facts:
+        if told:
+            grid.add_row(f"{label:9}", Text(told))
+    console.print(Padding(grid, (0, 0, 0, 2), expand=False))
+    console.print(Text(f"  run       worker-conformance run {check.check_id}"), soft_wrap=True)
+    if check.source is not None:
+        _print_source(console, Path(check.source))
+    console.print()
+
+
+def _print_source(console: Console, source: Path) -> None:
+    steps = Syntax(
+        source.read_text("utf-8").rstrip(),
+        "yaml",
+        theme="ansi_dark",
+        background_color="default",
+        word_wrap=True,
+    )
+    console.print()
+    console.print(Padding(steps, (0, 0, 0, 2)))
+
+
+def _as_json(check: CheckInfo) -> dict[str, object]:
+    return {
+        "checkId": check.check_id,
+        "title": check.title,
+        "summary": check.summary,
+        "requirement": check.requirement,
+        "clauses": list(check.clauses),
+        "level": str(check.level),
+        "profile": str(check.profile),
+        "kind": str(check.kind),
+        "stake": check.stake,
+    }

@@ -1,0 +1,31 @@
+"""`worker-conformance doctor`: examine an adapter before judging anything.
+
+Shows what `port.doctor` found. Says nothing about conformance.
+"""
+
+import click
+
+from worker_conformance.cli.options import color_option, console_for
+from worker_conformance.port.doctor import DOCTOR_SECONDS, render_doctor, run_doctor
+
+
+@click.command
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=DOCTOR_SECONDS,
+    show_default=True,
+    metavar="S",
+    help="Longest wait for one answer of the adapter, in real seconds.",
+)
+@color_option
+@click.argument("spec")
+def doctor(
+    spec: str,
+    timeout: float,
+    no_color: bool,  # noqa: FBT001 - click hands flags over by name
+) -> int:
+    """Examine an adapter: handshake, framing, schemas, its end. SPEC as for `run --worker`."""
+    report = run_doctor(spec, timeout)
+    console_for(no_color=no_color).print(render_doctor(report))
+    return report.exit_code

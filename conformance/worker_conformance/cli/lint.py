@@ -1,0 +1,93 @@
+"""`worker-conformance lint`: are vectors well made, before any Worker sees them?
+
+Shows what the loader and `scenario.lint` find in the files named. Exit code 0 where they find
+nothing, else 1. Never runs a Worker, never changes a file.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from worker_conformance.cli.options import color_option, console_for, counted, near
+from worker_conformance.errors import UsageError, VectorError
+from worker_conformance.report.telling import visible
+from worker_conformance.resources import vectors_path
+from worker_conformance.scenario import lint as rules
+from worker_conformance.scenario.lint import Finding
+from worker_conformance.scenario.loader import load, vector_files
+from worker_conformance.scenario.model import Scenario
+from worker_conformance.scenario.requirements import load_requirements, load_retired
+
+EXIT_FINDINGS = 1
+REQUIREMENTS = "requirements.yaml"
+RETIRED = "retired-ids.yaml"
+
+
+@click.command
+@color_option
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
+def lint(
+    paths: tuple[Path, ...],
+    no_color: bool,  # noqa: FBT001 - click hands flags over by name
+) -> int:
+    """Check vectors for mistakes: whole folders or single files, by default the suite's own."""
+    console = console_for(no_color=no_color)
+    files = [near(file) for path in paths or (vectors_path(),) for file in _files_in(path)]
+    findings = _findings(files)
+    for finding in findings:
+        _print_finding(console, finding)
+    told = f"{counted(len(findings), 'finding')} in {counted(len(files), 'vector')}"
+    console.print(Text(told, "bold red" if findings else "bold green"))
+    return EXIT_FINDINGS if findings else 0
+
+
+def _files_in(path: Path) -> tuple[Path, ...]:
+    if path.is_file():
+        return (path,)
+    files = vector_files(path) or tuple(sorted(path.glob("*.yaml")))
+    if not files:
+        hint = "name a vector, or a folder with one folder of vectors for each area"
+        raise UsageError("no-vectors", "there are no vectors here", hint, str(path))
+    return files
+
+
+def _findings(files: Iterable[Path]) -> list[Finding]:
+    asked = {file.resolve(): file for file in files}
+    unread, scenarios = _load(asked.values())
+    # Twins and IDs are judged among all vectors, also where only one is asked about.
+    others = [file for file in vector_files(vectors_path()) if file.resolve() not in asked]
+    _, rest = _load(others)
+    found = rules.lint(
+        (*rest, *scenarios),  # an ID given twice is then found in the later, which is the new one
+        load_requirements(vectors_path() / REQUIREMENTS),
+        load_retired(vectors_path() / RETIRED),
+    )
+    shown = {file.as_posix() for file in asked.values()}
+    told = [finding for finding in found if _file_of(finding.where) in shown]
+    return sorted([*unread, *told], key=lambda finding: finding.where)
+
+
+def _load(files: Iterable[Path]) -> tuple[list[Finding], list[Scenario]]:
+    unread, scenarios = [], []
+    for file in files:
+        try:
+            scenarios.append(load(file))
+        except VectorError as error:
+            unread.append(Finding(error.where or str(file), error.cause, error.hint))
+    return unread, scenarios
+
+
+def _file_of(where: str) -> str:
+    """Return the file of a place `file:line:column`, whatever stands behind the file."""
+    head, colon, _ = where.partition(".yaml:")
+    return f"{head}.yaml" if colon else where
+
+
+def _print_finding(console: Console, finding: Finding) -> None:
+    line = Text(f"{visible(finding.where)}: ", "bold").append(visible(finding.cause), "not bold")
+    console.print(line, soft_wrap=True)
+    if finding.hint:
+        console.print(Text(f"  hint: {visible(finding.hint)}", "dim"), soft_wrap=True)

@@ -1,0 +1,172 @@
+"""Options that several commands share, and how their text becomes values.
+
+Checks what a person typed before anything runs, and answers a mistake with the nearest thing that
+exists. Never runs a check.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import secrets
+from collections.abc import Callable, Iterable, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+from rich.console import Console
+
+from worker_conformance.errors import UsageError
+from worker_conformance.port.locate import FORMS
+from worker_conformance.port.subprocess_port import TIMEOUT_SECONDS
+from worker_conformance.scenario.model import Profile
+
+if TYPE_CHECKING:  # `--help` answers without loading the whole suite
+    from worker_conformance.suite.checks import CheckInfo
+
+DEFAULT_WORKER = "reference_worker:factory"
+DEFAULT_SEED = 1  # the same for everybody, so that a first run can be compared; `random` draws one
+SEED_BITS = 32
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+
+def worker_option(command: Command) -> Command:
+    """Add `--worker`."""
+    return click.option(
+        "--worker",
+        "-w",
+        default=DEFAULT_WORKER,
+        show_default=True,
+        metavar="SPEC",
+        help=f"The Worker to judge: {FORMS}.",
+    )(command)
+
+
+def seed_option(command: Command) -> Command:
+    """Add `--seed`."""
+    return click.option(
+        "--seed",
+        default=str(DEFAULT_SEED),
+        show_default=True,
+        metavar="N|random",
+        callback=lambda _, __, text: read_seed(text),
+        help="Steers keys, identifiers, canaries and generated worlds.",
+    )(command)
+
+
+def timeout_option(command: Command) -> Command:
+    """Add `--timeout`."""
+    return click.option(
+        "--timeout",
+        type=click.FloatRange(min=0, min_open=True),
+        default=TIMEOUT_SECONDS,
+        show_default=True,
+        metavar="S",
+        help="Longest wait for one answer of the Worker, in real seconds.",
+    )(command)
+
+
+def color_option(command: Command) -> Command:
+    """Add `--no-color`."""
+    return click.option(
+        "--no-color", is_flag=True, help="Plain text, also where NO_COLOR is not set."
+    )(command)
+
+
+def profile_option(command: Command) -> Command:
+    """Add `--profile`, which may be given more than once."""
+    return click.option(
+        "--profile",
+        "-p",
+        "profiles",
+        multiple=True,
+        metavar="AREA",
+        callback=lambda _, __, names: tuple(map(read_profile, names)),
+        help=f"Only this area; may be given again. Areas: {', '.join(Profile)}.",
+    )(command)
+
+
+def read_seed(text: str) -> int:
+    """Return the seed a person named, or one drawn at random."""
+    if text == "random":
+        return secrets.randbits(SEED_BITS)  # drawn here only; everything below gets it as a value
+    try:
+        return int(text)
+    except ValueError:
+        hint = "write a whole number, or 'random'; the report names what was drawn"
+        raise UsageError("seed", f"'{text}' is no seed", hint) from None
+
+
+def read_jobs(text: str) -> int:
+    """Return the number of processes: `auto` is one for each core this process may use."""
+    if text == "auto":
+        return (
+            len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else os.cpu_count() or 1
+        )
+    if text.isascii() and text.isdigit() and int(text) > 0:
+        return int(text)
+    raise UsageError("jobs", f"'{text}' is no number of jobs", "write a number from 1, or 'auto'")
+
+
+def read_profile(name: str) -> str:
+    """Return the name of an area, or say which one may have been meant."""
+    if name in set(Profile):
+        return name
+    raise UsageError("no-such-profile", f"there is no area '{name}'", did_you_mean(name, Profile))
+
+
+def choose(catalogue: Iterable[CheckInfo], patterns: Sequence[str]) -> tuple[CheckInfo, ...]:
+    """Return the checks that any of `patterns` names, by ID; all of them without a pattern.
+
+    A pattern is a check ID, a requirement ID, a clause ID, or any of these with `*`, `?` and `[…]`.
+    Raises `UsageError` for a pattern that names nothing.
+    """
+    checks = tuple(catalogue)
+    for pattern in patterns:
+        if not any(_named(check, pattern) for check in checks):
+            names = {name for check in checks for name in _names(check)}
+            raise UsageError(
+                "no-such-check", f"no check is named by '{pattern}'", did_you_mean(pattern, names)
+            )
+    return tuple(c for c in checks if not patterns or any(_named(c, each) for each in patterns))
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return a hint that names the nearest known word, or where to find them."""
+    names = sorted(known)
+    upper = {name.casefold(): name for name in names}
+    near = difflib.get_close_matches(word.casefold(), upper, n=1)
+    if near:
+        return f"did you mean '{upper[near[0]]}'?"
+    return "'worker-conformance list' names all checks and areas"
+
+
+def console_for(*, no_color: bool, stderr: bool = False) -> Console:
+    """Return a console that leaves text as it is: no markup, no guessing what to colour."""
+    return Console(
+        stderr=stderr, no_color=no_color or None, markup=False, emoji=False, highlight=False
+    )
+
+
+def counted(number: int, what: str) -> str:
+    """Return `1 check`, `2 checks`."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def near(path: Path) -> Path:
+    """Return `path` as seen from the working directory, where it lies below that."""
+    here = Path.cwd()
+    return path.resolve().relative_to(here) if path.resolve().is_relative_to(here) else path
+
+
+def _names(check: CheckInfo) -> tuple[str, ...]:
+    return (check.check_id, check.requirement, *check.clauses)
+
+
+def _named(check: CheckInfo, pattern: str) -> bool:
+    wanted = pattern.upper()
+    return any(fnmatchcase(name.upper(), wanted) for name in _names(check))
