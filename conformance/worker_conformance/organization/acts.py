@@ -1,0 +1,365 @@
+"""What the Organization itself does in a Group: Coordinator, MissionOwner, approver, another Agent.
+
+One function for each ActKind, in a table. An act that the specification does not allow in the
+present state is a fault of the scenario and raises SuiteError. Never answers a Worker's Command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from attrs import evolve
+
+from worker_conformance.documents.json_types import JsonObject, JsonValue
+from worker_conformance.documents.schemas import DocumentKind
+from worker_conformance.errors import SuiteError
+from worker_conformance.organization import contracts, moves, payloads
+from worker_conformance.organization.items import Grant, Item, Offer
+from worker_conformance.organization.ledger import Ledger
+from worker_conformance.organization.moments import SECOND, text
+from worker_conformance.organization.moves import Holder, Moved
+from worker_conformance.organization.outcomes import Appended
+from worker_conformance.organization.signatures import signed
+from worker_conformance.organization.transitions import UNFINISHED, State, Transition
+from worker_conformance.scenario.model import DAY_SECONDS, Act, ActKind
+
+GRANT_SECONDS = 7 * DAY_SECONDS
+"""How long an execution approval holds where the scenario does not say."""
+
+EXTENSION_KIND = "ext.acme.audit.noted"
+EXTENSION_PROFILE = "extension:audit-trail"
+
+_Done = tuple[Appended, ...]
+_Doing = Callable[[Ledger, Act, int], _Done]
+
+
+def perform(ledger: Ledger, act: Act, now: int) -> _Done:
+    """Bring about one fact and return the Event(s) that say so."""
+    return ACTS[act.kind](ledger, act, now)
+
+
+# --- the Mission and its members ----------------------------------------------------------
+
+
+def _create(ledger: Ledger, act: Act, now: int) -> _Done:
+    mission = contracts.mission(
+        ledger.plan, ledger.names, ledger.mission_state, ledger.mission_revision
+    )
+    payload: JsonObject = {"mission": mission, "missionId": mission["missionId"]}
+    return _append(ledger, act, now, "mission.created", payload, role="owner")
+
+
+def _member(ledger: Ledger, act: Act, now: int) -> _Done:
+    # The first fact about a provisional Membership shows it as it is; the next one activates it.
+    announced = ledger.membership.state == "provisional" and not _membership_was_shown(ledger)
+    if ledger.membership.state != "active" and not announced:
+        ledger.membership = ledger.membership.activated(now)
+    return _append(ledger, act, now, "membership.changed", membership_payload(ledger))
+
+
+def _move_membership(ledger: Ledger, act: Act, now: int) -> _Done:
+    ledger.membership = ledger.membership.moved(now)
+    return _append(ledger, act, now, "membership.changed", membership_payload(ledger))
+
+
+def _end_membership(ledger: Ledger, act: Act, now: int) -> _Done:
+    if ledger.membership.state == "ended":
+        raise SuiteError("no-membership", f"the Membership in {ledger.name} has already ended")
+    ledger.membership = ledger.membership.ended(now)
+    return _append(ledger, act, now, "membership.ended", membership_payload(ledger))
+
+
+def membership_payload(ledger: Ledger) -> JsonObject:
+    """The payload of a Membership's change."""
+    return {"membership": ledger.membership.document(ledger.plan, ledger.names)}
+
+
+def _membership_was_shown(ledger: Ledger) -> bool:
+    return any(event["kind"] == "membership.changed" for event in ledger.events)
+
+
+def _message(ledger: Ledger, act: Act, now: int) -> _Done:
+    item = ledger.item(act.work) if act.work else None
+    number = len(ledger.events) + 1
+    names, group = ledger.names, ledger.name
+    said = contracts.message_text(_text(act, "text", "Please have a look."), group, names)
+    conversation = item.conversation_id if item else names.conversation_id(group)
+    message: JsonObject = {
+        "messageId": names.numbered("message", group, group, number),
+        "missionId": names.mission_id(group),
+        "groupId": ledger.group_id,
+        "conversationId": conversation,
+        "author": ledger.shared.keys.actor("coordinator"),
+        "kind": "message",
+        "authority": False,
+        "content": [{"type": "text", "text": said}],
+        "committedAt": text(now),
+    }
+    return _append(ledger, act, now, "message.posted", {"message": message}, item=item)
+
+
+def _extension(ledger: Ledger, act: Act, now: int) -> _Done:
+    item = ledger.item(act.work) if act.work else None
+    note = contracts.message_text("Audited.", ledger.name, ledger.names)
+    return _append(ledger, act, now, EXTENSION_KIND, {"note": note}, item=item)
+
+
+def _cancel_mission(ledger: Ledger, act: Act, now: int) -> _Done:
+    move, kind = Transition.MISSION_CANCELLED, "mission.cancelled"
+    return _end_mission(ledger, act, now, move, kind, "cancelled", "owner")
+
+
+def _terminate_mission(ledger: Ledger, act: Act, now: int) -> _Done:
+    move, kind = Transition.MISSION_FAILED, "mission.terminated"
+    return _end_mission(ledger, act, now, move, kind, "failed", "coordinator")
+
+
+def _end_mission(
+    ledger: Ledger, act: Act, now: int, move: Transition, kind: str, state: str, role: str
+) -> _Done:
+    if ledger.mission_state != "active":
+        raise SuiteError("mission-over", f"the Mission of {ledger.name} is {ledger.mission_state}")
+    reason = _text(act, "reason", f"The Mission is {state}.")
+    unfinished = [item for item in ledger.items.values() if item.state in UNFINISHED]
+    moved = [moves.end(item, move, reason, now) for item in unfinished]
+    for one in moved:
+        ledger.put(one.item)
+    ledger.mission_state, ledger.mission_revision = state, ledger.mission_revision + 1
+    return _append(ledger, act, now, kind, payloads.many_changed(moved, reason), role=role)
+
+
+# --- offers -------------------------------------------------------------------------------
+
+
+def _authorize(ledger: Ledger, act: Act, now: int) -> _Done:
+    item = evolve(
+        ledger.item(act.work).moved(Transition.AUTHORIZE, now),
+        created_at=now,
+    )
+    return _append(ledger, act, now, "work.authorized", payloads.authorized(item), item=item)
+
+
+def _offer(ledger: Ledger, act: Act, now: int) -> _Done:
+    return _offer_to(ledger, act, now, (ledger.shared.worker(),))
+
+
+def _offer_both(ledger: Ledger, act: Act, now: int) -> _Done:
+    return _offer_to(ledger, act, now, (ledger.shared.worker(), ledger.shared.rival()))
+
+
+def _offer_other(ledger: Ledger, act: Act, now: int) -> _Done:
+    return _offer_to(ledger, act, now, (ledger.shared.rival(),))
+
+
+def _withdraw(ledger: Ledger, act: Act, now: int) -> _Done:
+    _pending(ledger, ledger.item(act.work), ledger.names.agent_id)
+    return _offer_to(ledger, act, now, (ledger.shared.rival(),))
+
+
+def _offer_to(ledger: Ledger, act: Act, now: int, candidates: tuple[Holder, ...]) -> _Done:
+    """New offers in place of those still pending (MWP-WRK-004: nothing is reserved by them)."""
+    item = ledger.item(act.work)
+    new = tuple(
+        Offer(
+            offer_id=ledger.next_offer_id(item, ahead),
+            agent_id=candidate.agent_id,
+            card_version=candidate.card_version,
+            expires_at=now + item.plan.offer_seconds * SECOND,
+        )
+        for ahead, candidate in enumerate(candidates, start=1)
+    )
+    offers = (*(moves.retired(one, now) for one in item.offers), *new)
+    return _offered(ledger, act, now, moves.offer(item, offers, _basis(item, now), now))
+
+
+def _extend_offer(ledger: Ledger, act: Act, now: int) -> _Done:
+    item = ledger.item(act.work)
+    present = _pending(ledger, item, ledger.names.agent_id)
+    later = max(now, present.expires_at) + item.plan.offer_seconds * SECOND
+    offers = tuple(evolve(one, expires_at=later) if one == present else one for one in item.offers)
+    return _offered(ledger, act, now, moves.offer(item, offers, _basis(item, now), now))
+
+
+def _offered(ledger: Ledger, act: Act, now: int, moved: Moved) -> _Done:
+    payload = payloads.offer_created(moved.item)
+    return _append(ledger, act, now, "work.offer.created", payload, item=moved.item)
+
+
+def _taken(ledger: Ledger, act: Act, now: int) -> _Done:
+    item, rival = ledger.item(act.work), ledger.shared.rival()
+    present = _pending(ledger, item, rival.agent_id)
+    moved = moves.accept_offer(item, present, rival, ledger.next_lease_id(item), now)
+    payload = payloads.offer_accepted(moved)
+    return _append(ledger, act, now, "work.offer.accepted", payload, item=moved.item, role="rival")
+
+
+def _pending(ledger: Ledger, item: Item, agent_id: str) -> Offer:
+    for one in reversed(item.offers):
+        if one.agent_id == agent_id and one.status == "pending":
+            return one
+    raise SuiteError(
+        "no-offer",
+        f"{item.name} is {item.state} without a pending offer to {agent_id}",
+        f"Group {ledger.name} must offer it first",
+    )
+
+
+def _basis(item: Item, now: int) -> JsonObject:
+    return contracts.selection_basis(item.plan, now)
+
+
+# --- contracts, approvals, ends -----------------------------------------------------------
+
+
+def _revise(ledger: Ledger, act: Act, now: int) -> _Done:
+    """A revised contract needs renewed acceptance, so that pending offers of the old one go."""
+    item = ledger.item(act.work)
+    changes = cast("Mapping[str, Any]", act.args.get("changes", {}))  # members of a WorkPlan
+    plan = evolve(item.plan, **changes)
+    version = item.contract_version + 1
+    revised = evolve(
+        item.moved(Transition.REVISE, now),
+        plan=plan,
+        contract_version=version,
+        contract=contracts.contract(plan, version, ledger.names),
+        offers=tuple(moves.retired(one, now) for one in item.offers),
+    )
+    payload = payloads.contract_revised(revised)
+    return _append(ledger, act, now, "work.contract.revised", payload, item=revised)
+
+
+def _grant(ledger: Ledger, act: Act, now: int) -> _Done:
+    item = ledger.item(act.work)
+    epoch = _number(act, "epoch", item.epoch)
+    expires_at = now + _number(act, "expires_seconds", GRANT_SECONDS) * SECOND
+    grants = (*item.grants, Grant(epoch, expires_at))
+    granted = evolve(
+        item.moved(Transition.GRANT_EXECUTION, now),
+        grants=grants,
+    )
+    approval = signed(
+        DocumentKind.APPROVAL, _approval(ledger, granted, now), ledger.shared.keys["approver"]
+    )
+    payload = payloads.approval_granted(approval, granted, epoch, expires_at)
+    kind = "approval.execution.granted"
+    return _append(ledger, act, now, kind, payload, item=granted, role="approver")
+
+
+def _approval(ledger: Ledger, item: Item, now: int) -> JsonObject:
+    number = len(ledger.events) + 1
+    return {
+        "approvalId": ledger.names.numbered("approval", item.name, ledger.name, number),
+        "kind": "work_execution",
+        "decision": "approved",
+        "missionId": item.place.mission_id,
+        "groupId": item.place.group_id,
+        "workItemId": item.work_item_id,
+        "missionRevision": ledger.mission_revision,
+        "artifactHashes": [],
+        "acceptancePolicyVersion": "1.0.0",
+        "approver": ledger.shared.keys.actor("approver"),
+        "comments": "",
+        "conditions": [],
+        "occurredAt": text(now),
+    }
+
+
+def _unblock(ledger: Ledger, act: Act, now: int) -> _Done:
+    moved = moves.unblock(ledger.item(act.work), now)
+    return _append(ledger, act, now, "work.unblocked", payloads.changed(moved), item=moved.item)
+
+
+def _accept_result(ledger: Ledger, act: Act, now: int) -> _Done:
+    moved = moves.accept_result(ledger.item(act.work), now)
+    payload = payloads.changed(moved)
+    return _append(ledger, act, now, "work.result.accepted", payload, item=moved.item)
+
+
+def _fail(ledger: Ledger, act: Act, now: int) -> _Done:
+    return _end(ledger, act, now, Transition.FAIL, "work.failed")
+
+
+def _cancel(ledger: Ledger, act: Act, now: int) -> _Done:
+    return _end(ledger, act, now, Transition.CANCEL, "work.cancelled")
+
+
+def _end(ledger: Ledger, act: Act, now: int, move: Transition, kind: str) -> _Done:
+    reason = _text(act, "reason", f"The Coordinator decided: {kind}.")
+    moved = moves.end(ledger.item(act.work), move, reason, now)
+    payload = payloads.changed(moved, reason)
+    return _append(ledger, act, now, kind, payload, item=moved.item)
+
+
+def _promote(ledger: Ledger, act: Act, now: int) -> _Done:
+    item = ledger.item(act.work)
+    lease_id, basis = ledger.next_lease_id(item), _basis(item, now)
+    moved = moves.promote(item, ledger.shared.coordinator(), lease_id, basis, now)
+    payload = payloads.many_changed([moved], "The work became a child Mission.")
+    return _append(ledger, act, now, "mission.child.created", payload, item=moved.item)
+
+
+# --- helpers ------------------------------------------------------------------------------
+
+
+def _append(
+    ledger: Ledger,
+    act: Act,
+    now: int,
+    kind: str,
+    payload: JsonObject,
+    *,
+    item: Item | None = None,
+    role: str = "coordinator",
+) -> _Done:
+    cause = ledger.organization_cause(role)
+    extensions = _unknown_profile(ledger, act)
+    shown = item if item is None or item.state is not State.NONE else None
+    return (ledger.append(kind, payload, cause, now, item=shown, extensions=extensions),)
+
+
+def _unknown_profile(ledger: Ledger, act: Act) -> JsonObject | None:
+    """Data of a profile that no Worker knows, where the act asks for it."""
+    if "critical" not in act.args:
+        return None
+    critical = bool(act.args["critical"])
+    uri = f"{ledger.names.organization}:{EXTENSION_PROFILE}"
+    return {uri: {"version": "1.0.0", "critical": critical, "data": {"trail": "kept"}}}
+
+
+def _text(act: Act, name: str, default: str) -> str:
+    return str(act.args.get(name, default))
+
+
+def _number(act: Act, name: str, default: int) -> int:
+    value = cast(JsonValue, act.args.get(name, default))
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise SuiteError("act", f"{act.kind.value}: {name} is no whole number")
+
+
+ACTS: Mapping[ActKind, _Doing] = {
+    ActKind.CREATED: _create,
+    ActKind.MEMBER: _member,
+    ActKind.AUTHORIZE: _authorize,
+    ActKind.OFFER: _offer,
+    ActKind.EXTEND_OFFER: _extend_offer,
+    ActKind.WITHDRAW: _withdraw,
+    ActKind.OFFER_BOTH: _offer_both,
+    ActKind.OFFER_OTHER: _offer_other,
+    ActKind.TAKEN: _taken,
+    ActKind.MESSAGE: _message,
+    ActKind.REVISE: _revise,
+    ActKind.GRANT: _grant,
+    ActKind.UNBLOCK: _unblock,
+    ActKind.ACCEPT_RESULT: _accept_result,
+    ActKind.FAIL: _fail,
+    ActKind.CANCEL: _cancel,
+    ActKind.PROMOTE: _promote,
+    ActKind.CANCEL_MISSION: _cancel_mission,
+    ActKind.TERMINATE_MISSION: _terminate_mission,
+    ActKind.MOVE_MEMBERSHIP: _move_membership,
+    ActKind.END_MEMBERSHIP: _end_membership,
+    ActKind.EXTENSION: _extension,
+}
+"""Every ActKind; a test keeps this complete."""

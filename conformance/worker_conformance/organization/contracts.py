@@ -1,0 +1,160 @@
+"""Turns plans into documents: Work Contract, selection basis, Mission, Mission context.
+
+Every text carries a canary of its Group, so that a leak is found wherever it surfaces. Never
+changes anything once a document is made.
+"""
+
+from __future__ import annotations
+
+from worker_conformance.documents.json_types import JsonObject, JsonValue
+from worker_conformance.organization.moments import SECOND, text
+from worker_conformance.organization.names import Names
+from worker_conformance.scenario.model import FAR_SECONDS, GroupPlan, WorkPlan
+
+CRITERIA = ("tested", "intact")
+"""Acceptance criteria of every contract."""
+
+FINANCIAL_LIMIT = 1_000
+CALL_LIMIT = 100_000
+"""Budgets that no scenario exhausts unless it is about them."""
+
+
+def capability(reference: str) -> tuple[str, str]:
+    """`acme.build@2.1.0` as capability ID and version."""
+    name, _, version = reference.partition("@")
+    return name, version or "1.0.0"
+
+
+def capability_document(reference: str) -> JsonObject:
+    """`acme.build@2.1.0` as a capability reference."""
+    name, version = capability(reference)
+    return {"id": name, "version": version}
+
+
+def contract(plan: WorkPlan, version: int, names: Names) -> JsonObject:
+    """The Work Contract of a WorkItem, at one contract version."""
+    secret = names.canary(plan.name, plan.group, "contract")
+    return {
+        "contractVersion": version,
+        "goal": f"{plan.goal or 'Build the component.'} Reference {secret}.",
+        "requiredDeliverables": [
+            {
+                "deliverableId": f"package-{secret}",
+                "description": f"The built package of {secret}.",
+                "mediaType": "application/json",
+                "schema": f"{names.organization}:schema:package",
+            }
+        ],
+        "acceptanceCriteria": [_criterion(name, secret) for name in CRITERIA],
+        "inputArtifacts": [],
+        "dependencyWorkItemIds": [names.work_id(name, plan.group) for name in plan.depends_on],
+        "allowedResources": [
+            {
+                "resource": f"{names.work_id(plan.name, plan.group)}:workspace",
+                "operations": ["read", "write"],
+            }
+        ],
+        "requiredCapabilities": [capability_document(plan.capability)],
+        "deadline": text(plan.deadline_seconds * SECOND),
+        "requestedUrgency": plan.urgency,
+        "businessImpact": f"Unblocks the customer behind {secret}.",
+        "retryPolicy": {
+            "maxAttempts": plan.attempts,
+            "backoff": plan.backoff,
+            "maxDelay": f"PT{plan.max_delay_seconds}S",
+            "retryableFailures": list(plan.retryable),
+        },
+        "budget": _budget(plan),
+        "sideEffectRisk": plan.risk,
+        "executionApproval": plan.approval,
+    }
+
+
+def selection_basis(plan: WorkPlan, now: int) -> JsonObject:
+    """Why the Coordinator chose the Agent that it offers the work to."""
+    needed = capability_document(plan.capability)
+    return {
+        "requiredCapabilities": [needed],
+        "verifiedMatches": [needed],
+        "authorizationEligible": plan.authorization_eligible,
+        "availabilityEstimate": text(now),
+        "expectedCost": 1,
+        "reliabilityEvidence": [],
+        "policyRulesApplied": ["lowest expected cost"],
+    }
+
+
+def mission(group: GroupPlan, names: Names, state: str, revision: int) -> JsonObject:
+    """The Mission that owns a Group."""
+    secret = names.canary(group.name, group.name, "mission")
+    return {
+        "missionId": names.mission_id(group.name),
+        "groupId": names.group_id(group.name),
+        "revision": revision,
+        "objective": f"Deliver the product of {secret}.",
+        "definitionOfDone": [_criterion("delivered", secret)],
+        "missionOwner": {"type": "human", "id": names.owner_id},
+        "coordinator": {
+            "agentId": names.coordinator_id,
+            "agentCardVersion": 1,
+            "coordinatorEpoch": 1,
+            "leaseId": names.numbered("coordinator-lease", group.name, group.name, 1),
+        },
+        "state": state,
+        "budget": {"currency": "EUR", "financialLimit": FINANCIAL_LIMIT * FINANCIAL_LIMIT},
+        "deadline": text(2 * FAR_SECONDS * SECOND),
+        "approvalPolicy": {"finalHumanApproval": True, "highRiskExecutionApproval": True},
+        "createdAt": text(0),
+    }
+
+
+def mission_context(group: GroupPlan, names: Names) -> JsonObject:
+    """What a Worker is told about the Mission outside the log; opaque, and this Group's alone."""
+    secret = names.canary(group.name, group.name, "context")
+    return {
+        "brief": f"Background of {secret}: internal to this Mission.",
+        "caseNumber": names.number_canary(group.name, "case"),
+    }
+
+
+def credentials(group: GroupPlan, names: Names) -> dict[str, JsonValue]:
+    """Secrets of one Group, by name."""
+    return {"repository": f"token-{names.canary(group.name, group.name, 'credential')}"}
+
+
+def message_text(said: str, group: str, names: Names) -> str:
+    """A Message's text with the Group's canary."""
+    return f"{said} (case {names.canary(group, group, 'message')})"
+
+
+def secrets_of_group(group: str, names: Names) -> tuple[str, ...]:
+    """The canaries in a Group's own texts."""
+    texts = ("mission", "context", "credential", "message")
+    canaries = (names.canary(group, group, what) for what in texts)
+    return (*canaries, str(names.number_canary(group, "case")))
+
+
+def secrets_of_work(work: str, group: str, names: Names) -> tuple[str, ...]:
+    """The canaries in a WorkItem's texts."""
+    return (names.canary(work, group, "contract"),)
+
+
+def _criterion(name: str, secret: str) -> JsonObject:
+    return {
+        "criterionId": name,
+        "description": f"The result is {name}, as agreed in {secret}.",
+        "evidenceRequired": ["deterministic_test"],
+    }
+
+
+def _budget(plan: WorkPlan) -> JsonObject:
+    return {
+        "currency": "EUR",
+        "financialLimit": FINANCIAL_LIMIT,
+        "modelTokenLimit": CALL_LIMIT,
+        "toolCallLimit": CALL_LIMIT,
+        "computeSecondsLimit": CALL_LIMIT,
+        # The Port's promise: an upper bound of the running time, known before the start.
+        "wallClockSecondsLimit": plan.duration_seconds,
+        "externalSideEffectLimit": plan.external_side_effect_limit,
+    }

@@ -1,0 +1,61 @@
+"""Why a Command is refused, as a value, and the normative error document that says so.
+
+Never decides to refuse. Messages name no Group, WorkItem or key beyond what the Command itself
+named: an error must not disclose anything.
+"""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from worker_conformance.documents.json_types import JsonObject, find
+from worker_conformance.documents.schemas import protocol_schemas
+from worker_conformance.organization.moments import text
+
+RETRYABLE = frozenset({"RATE_LIMITED", "BACKPRESSURE", "INTERNAL_ERROR"})
+"""Codes after which the very same Command may succeed later."""
+
+RETRY_AFTER_MS = 1_000
+"""Guidance that goes with RATE_LIMITED and BACKPRESSURE."""
+
+
+@frozen
+class Refusal:
+    """One code of PROTOCOL 19 with a sentence for people."""
+
+    code: str
+    message: str
+    current_revision: int | None = None
+    expected_revision: int | None = None
+    retryable: bool | None = None
+
+    def document(self, frame: JsonObject, now: int) -> JsonObject:
+        """The error document that answers the Command in `frame`."""
+        retryable = self.code in RETRYABLE if self.retryable is None else self.retryable
+        document: JsonObject = {
+            "code": self.code,
+            "message": self.message,
+            "retryable": retryable,
+            "occurredAt": text(now),
+        }
+        for member, value in (
+            ("relatedActionId", find(frame, "command", "actionId")),
+            ("groupId", find(frame, "command", "groupId")),
+            ("relatedFrameId", find(frame, "frameId")),
+        ):
+            if _is_identifier(value):
+                document[member] = value
+        if self.current_revision is not None:
+            document["currentRevision"] = self.current_revision
+        if self.expected_revision is not None:
+            document["expectedRevision"] = self.expected_revision
+        if retryable:
+            document["retryAfterMs"] = RETRY_AFTER_MS
+        return document
+
+
+def _is_identifier(value: object) -> bool:
+    # What the Worker calls its Action ID may be anything; an error document may not.
+    return isinstance(value, str) and protocol_schemas().validator("common#/$defs/id").is_valid(
+        value
+    )
