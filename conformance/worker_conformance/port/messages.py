@@ -56,8 +56,11 @@ def _changes(before: Declaration, now: Declaration) -> list[tuple[str, object, o
 
 
 def _facts(declaration: Declaration) -> dict[str, object]:
-    own = asdict(declaration, recurse=False)
-    return {**own, **asdict(declaration.parameters, recurse=False), "parameters": None}
+    own, parameters = declaration, declaration.parameters
+    facts = {**asdict(own, recurse=False), **asdict(parameters, recurse=False), "parameters": None}
+    return {
+        name: sorted(fact) if isinstance(fact, frozenset) else fact for name, fact in facts.items()
+    }
 
 
 def read_declaration(result: JsonValue) -> Declaration:
