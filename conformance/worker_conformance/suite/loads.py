@@ -8,6 +8,7 @@ open-loop stream faster than the slots would make correct ageing Schedulers fail
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
 from typing import Protocol
@@ -265,6 +266,42 @@ class Flood(Deep):
         if not self._offered:
             self._offered = True
             yield Offer(self.victim)
+
+
+@define
+class Wall(Deep):
+    """One Group's long queue of favoured work is offered before everybody else's."""
+
+    walled: str = ""
+    height: int = 200
+
+    def begin(self, view: View) -> Iterable[Reaction]:
+        """The wall, then one queue after the other."""
+        yield from itertools.islice(self.makers[self.walled], self.height)
+        for group in self.makers:
+            yield from self.refill(view, group)
+
+
+@define
+class Batch:
+    """Everything is offered at once, and nothing after it."""
+
+    offers: Sequence[Offer]
+
+    def begin(self, view: View) -> Iterable[Reaction]:
+        """All of it."""
+        del view
+        return self.offers
+
+    def after_dispatch(self, view: View, offer: Offer) -> Iterable[Reaction]:
+        """Nothing more."""
+        del view, offer
+        return ()
+
+    def after_end(self, view: View, offer: Offer) -> Iterable[Reaction]:
+        """Nothing more."""
+        del view, offer
+        return ()
 
 
 @define

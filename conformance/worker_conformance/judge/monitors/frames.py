@@ -80,7 +80,7 @@ COMMANDS_ARE_SIGNED = MonitorInfo(
     title="Commands, Artifact manifests and Evidence verify",
     requirement="IDN-009.a",
     level=Level.MUST,
-    profile=Profile.LEASES,
+    profile=Profile.SIGNATURES,
     reached="the Worker sent a Command",
 )
 
@@ -164,6 +164,6 @@ RETRIES_ARE_UNCHANGED = MonitorInfo(
     title="An Action ID is reused only with unchanged content",
     requirement="EVT-003.a",
     level=Level.MUST,
-    profile=Profile.REPLAY,
+    profile=Profile.LEASES,
     reached="the Worker sent a Command",
 )
