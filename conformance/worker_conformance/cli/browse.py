@@ -57,7 +57,7 @@ def list_checks(
     return 0
 
 
-@click.command
+@click.command(short_help="Explain a check: clause, stake, steps, command.")
 @color_option
 @click.argument("checks", nargs=-1, required=True, metavar="ID...")
 @click.pass_context

@@ -9,14 +9,13 @@ from worker_conformance.cli.options import color_option, console_for
 from worker_conformance.port.doctor import DOCTOR_SECONDS, render_doctor, run_doctor
 
 
-@click.command
+@click.command(short_help="Examine an adapter: handshake, framing, schemas, its end.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
     default=DOCTOR_SECONDS,
-    show_default=True,
     metavar="S",
-    help="Longest wait for one answer of the adapter, in real seconds.",
+    help=f"Longest wait for one answer, in real seconds (default {DOCTOR_SECONDS:g}).",
 )
 @color_option
 @click.argument("spec")

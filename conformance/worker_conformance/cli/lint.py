@@ -26,7 +26,7 @@ REQUIREMENTS = "requirements.yaml"
 RETIRED = "retired-ids.yaml"
 
 
-@click.command
+@click.command(short_help="Check vectors for mistakes.")
 @color_option
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
 def lint(

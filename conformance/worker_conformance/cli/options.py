@@ -62,9 +62,8 @@ def timeout_option(command: Command) -> Command:
         "--timeout",
         type=click.FloatRange(min=0, min_open=True),
         default=TIMEOUT_SECONDS,
-        show_default=True,
         metavar="S",
-        help="Longest wait for one answer of the Worker, in real seconds.",
+        help=f"Longest wait for one answer, in real seconds (default {TIMEOUT_SECONDS:g}).",
     )(command)
 
 

@@ -31,7 +31,7 @@ TRACE = ".jsonl"
 _SPEAKERS = {EntryKind.STIMULUS: "suite", EntryKind.EFFECT: "worker", EntryKind.NOTE: "note"}
 
 
-@click.command
+@click.command(short_help="Play one vector and judge it, or show every message.")
 @worker_option
 @seed_option
 @timeout_option

@@ -74,7 +74,7 @@ class _Destinations:
         html.write(result, self.html_file, timing=timing)
 
 
-@click.command
+@click.command(short_help="Judge a Worker: all that it claims, or the checks named.")
 @worker_option
 @profile_option
 @click.option("--quick", is_flag=True, help="The short run: for a first look, not for a claim.")
