@@ -15,7 +15,8 @@ from worker_conformance.documents.json_types import JsonObject
 from worker_conformance.documents.signing import signing_bytes
 from worker_conformance.errors import SuiteError
 from worker_conformance.organization import acts, checks, commands, forging, snapshots
-from worker_conformance.organization.commands import EFFECTS, cause_of
+from worker_conformance.organization.commands import cause_of
+from worker_conformance.organization.doors import door_of
 from worker_conformance.organization.items import Item
 from worker_conformance.organization.ledger import Ledger
 from worker_conformance.organization.moments import SECOND
@@ -211,16 +212,16 @@ class GroupAuthority:
         return Accepted(about, refusal_or_events)
 
     def _carried_out(self, request: Request, now: int) -> Refusal | tuple[Appended, ...]:
-        key = "renewal" if request.kind == self._shared.renewal_kind else request.kind
         refusal = checks.first_refusal(checks.ENVELOPE, self._ledger, request, now)
         if refusal is not None:
             return refusal
-        if key not in EFFECTS:
-            return _not_for_workers(request.kind)
-        refusal = checks.first_refusal(checks.CHECKS[key], self._ledger, request, now)
+        door = door_of(request, self._shared.renewal_kind)
+        if isinstance(door, Refusal):
+            return door
+        refusal = checks.first_refusal(door.checks, self._ledger, request, now)
         if refusal is not None:
             return refusal
-        return EFFECTS[key](self._ledger, request, cause_of(request), now)
+        return door.effect(self._ledger, request, cause_of(request), now)
 
     def about(self, request: Request) -> About:
         """What an outcome says about its Command."""
@@ -264,10 +265,3 @@ class GroupAuthority:
 def _runs_on(item: Item, now: int) -> bool:
     lease = item.owner.execution if item.owner else None
     return lease is not None and lease.is_current(now)
-
-
-def _not_for_workers(kind: str) -> Refusal:
-    """MWP-MSN-022, MWP-EVT-002: authority that a Worker does not have."""
-    if kind.startswith("ext."):
-        return Refusal("INVALID_COMMAND", "this Command kind is not known here")
-    return Refusal("AUTH_FORBIDDEN", "a Worker has no authority for this Command")

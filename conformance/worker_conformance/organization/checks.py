@@ -1,12 +1,12 @@
 """What a Group Authority checks before a Worker's Command may happen, in the order of 15.1.
 
-Each check is a function that gives a Refusal or None; the tables say which apply, and in which
-order. Never changes anything: `commands` does, once every check has passed.
+Each check is a function that gives a Refusal or None; the tables of `doors` say which apply, and
+in which order. Never changes anything: `commands` does, once every check has passed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from worker_conformance.documents.json_types import JsonObject, find
 from worker_conformance.documents.schemas import DocumentKind
@@ -309,56 +309,3 @@ def _item(request: Request) -> Item:
     if request.item is None:  # `names_work` is the first check of every Command about work
         raise LookupError(f"{request.kind} without a WorkItem")
     return request.item
-
-
-OWNED_WORK: tuple[Check, ...] = (names_work, not_fenced)
-"""What a Command that carries an Ownership Epoch must pass before its own checks."""
-
-CHECKS: Mapping[str, tuple[Check, ...]] = {
-    "work.accept_offer": (
-        names_work,
-        may_accept,
-        allowed(Transition.ACCEPT_OFFER),
-        open_offer,
-    ),
-    "work.start": (
-        *OWNED_WORK,
-        allowed(Transition.START),
-        owned,
-        ownership_lease,
-        dependencies,
-        approval,
-    ),
-    "renewal": (*OWNED_WORK, allowed(Transition.RENEW), owned, execution_lease),
-    "work.checkpoint": (
-        *OWNED_WORK,
-        allowed(Transition.CHECKPOINT),
-        owned,
-        execution_lease,
-        checkpoint,
-    ),
-    "work.block": (
-        *OWNED_WORK,
-        allowed(Transition.BLOCK),
-        owned,
-        execution_lease,
-        checkpoint,
-        resolution,
-    ),
-    "artifact.publish": (
-        names_work,
-        still_owned,
-        allowed(Transition.PUBLISH),
-        execution_lease,
-        artifact,
-    ),
-    "work.submit": (*OWNED_WORK, allowed(Transition.SUBMIT), owned, execution_lease, result),
-    "work.fail": (
-        *OWNED_WORK,
-        allowed(Transition.FAIL),
-        owned,
-        lease_if_active,
-        failure_evidence,
-    ),
-}
-"""Checks by Command kind; `renewal` stands for the kind that the Worker declares."""

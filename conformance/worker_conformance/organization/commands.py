@@ -1,11 +1,11 @@
-"""What an accepted Command of the Worker does: the Events it causes and the item's next value.
+"""What an accepted Command about work does: the Events it causes and the item's next value.
 
-Runs only after every check of `checks` has passed. Never refuses anything.
+Runs only after every check of its door has passed. Never refuses anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from attrs import evolve
 
@@ -37,7 +37,7 @@ def cause_of(request: Request) -> Cause:
     )
 
 
-def _accept_offer(ledger: Ledger, request: Request, cause: Cause, now: int) -> tuple[Appended, ...]:
+def accept_offer(ledger: Ledger, request: Request, cause: Cause, now: int) -> tuple[Appended, ...]:
     """Ownership begins, and a provisional Membership becomes active (MWP-MSN-011)."""
     item, offer = _item(request), request.offer()
     if offer is None:
@@ -53,7 +53,8 @@ def _accept_offer(ledger: Ledger, request: Request, cause: Cause, now: int) -> t
     return tuple(appended)
 
 
-def _start(ledger: Ledger, request: Request, cause: Cause, now: int) -> tuple[Appended, ...]:
+def start(ledger: Ledger, request: Request, cause: Cause, now: int) -> tuple[Appended, ...]:
+    """Execution begins under a new lease."""
     item = _item(request)
     lease_id, seconds = ledger.next_lease_id(item), _lease_seconds(request)
     moved = moves.start(item, ledger.shared.worker(), lease_id, seconds, now)
@@ -62,7 +63,8 @@ def _start(ledger: Ledger, request: Request, cause: Cause, now: int) -> tuple[Ap
     return (event,)
 
 
-def _renew(ledger: Ledger, request: Request, cause: Cause, now: int) -> tuple[Appended, ...]:
+def renew(ledger: Ledger, request: Request, cause: Cause, now: int) -> tuple[Appended, ...]:
+    """The Execution Lease runs longer."""
     return (renewal(ledger, _item(request), _lease_seconds(request), cause, now),)
 
 
@@ -72,14 +74,16 @@ def renewal(ledger: Ledger, item: Item, seconds: float, cause: Cause, now: int) 
     return ledger.append("work.progressed", payloads.changed(moved), cause, now, item=moved.item)
 
 
-def _checkpoint(ledger: Ledger, request: Request, cause: Cause, now: int) -> tuple[Appended, ...]:
+def checkpoint(ledger: Ledger, request: Request, cause: Cause, now: int) -> tuple[Appended, ...]:
+    """Progress is durable; the work is queued again."""
     item = _item(request)
     moved = moves.checkpoint(item, recorded_checkpoint(request, item, now), now)
     payload = payloads.put_down(moved)
     return (ledger.append("work.checkpointed", payload, cause, now, item=moved.item),)
 
 
-def _block(ledger: Ledger, request: Request, cause: Cause, now: int) -> tuple[Appended, ...]:
+def block(ledger: Ledger, request: Request, cause: Cause, now: int) -> tuple[Appended, ...]:
+    """The work waits for its resolution."""
     item = _item(request)
     recorded = recorded_checkpoint(request, item, now)
     moved = moves.block(item, recorded, ledger.next_lease_id(item), now)
@@ -103,7 +107,7 @@ def recorded_checkpoint(request: Request, item: Item, now: int) -> JsonObject:
     }
 
 
-def _publish(ledger: Ledger, request: Request, cause: Cause, now: int) -> tuple[Appended, ...]:
+def publish(ledger: Ledger, request: Request, cause: Cause, now: int) -> tuple[Appended, ...]:
     """The manifest is kept; the item's revision does not move."""
     item, manifest = _item(request), request.document("artifactId", "contentHash") or {}
     artifact_id, content = str(manifest["artifactId"]), str(manifest["contentHash"])
@@ -113,7 +117,8 @@ def _publish(ledger: Ledger, request: Request, cause: Cause, now: int) -> tuple[
     return (ledger.append("artifact.published", payload, cause, now, item=item),)
 
 
-def _submit(ledger: Ledger, request: Request, cause: Cause, now: int) -> tuple[Appended, ...]:
+def submit(ledger: Ledger, request: Request, cause: Cause, now: int) -> tuple[Appended, ...]:
+    """The result awaits the Coordinator."""
     hashes: list[JsonValue] = list(dict.fromkeys(checks.published(request)))
     evidence = request.documents("evidenceId", "criterionIds")
     identifiers: list[JsonValue] = list(dict.fromkeys(str(one["evidenceId"]) for one in evidence))
@@ -127,7 +132,8 @@ def _submit(ledger: Ledger, request: Request, cause: Cause, now: int) -> tuple[A
     return (ledger.append("work.submitted", payload, cause, now, item=moved.item),)
 
 
-def _fail(ledger: Ledger, request: Request, cause: Cause, now: int) -> tuple[Appended, ...]:
+def fail(ledger: Ledger, request: Request, cause: Cause, now: int) -> tuple[Appended, ...]:
+    """The Worker gives the work back."""
     reason = request.payload.get("reason")
     said = reason if isinstance(reason, str) and reason.strip() else "reported by the Worker"
     moved = moves.end(_item(request), Transition.FAIL, said[:500], now)
@@ -147,16 +153,3 @@ def _item(request: Request) -> Item:
     if request.item is None:
         raise LookupError(f"{request.kind} without a WorkItem")
     return request.item
-
-
-EFFECTS: Mapping[str, Effect] = {
-    "work.accept_offer": _accept_offer,
-    "work.start": _start,
-    "renewal": _renew,
-    "work.checkpoint": _checkpoint,
-    "work.block": _block,
-    "artifact.publish": _publish,
-    "work.submit": _submit,
-    "work.fail": _fail,
-}
-"""Effects by Command kind; `renewal` stands for the kind that the Worker declares."""

@@ -17,6 +17,9 @@ from worker_conformance.scenario.model import AgentPlan, GroupPlan, SetPolicy
 PRIORITY_CLASSES = ("background", "standard", "urgent")
 """From lowest to highest."""
 
+DEFAULT_CLASS = "standard"
+"""A Group's class where nothing else is said."""
+
 DEFAULT_LIMITS: Mapping[str, int] = {
     "maxQueuedItems": 1_000,
     "maxQueuedItemsPerGroup": 1_000,
@@ -85,7 +88,8 @@ class Policy:
         for group, members in step.groups.items():
             if group not in self._groups:
                 raise _unknown("Group", group)
-            self._groups[group] = _merged(self._groups[group], members, GROUP_MEMBERS)
+            changed = _merged(self._groups[group], members, GROUP_MEMBERS)
+            self._groups[group] = {"weight": 1, "priorityClass": DEFAULT_CLASS, **changed}
         for work, members in step.work.items():
             if work not in self._group_of_work:
                 raise _unknown("WorkItem", work)

@@ -15,6 +15,7 @@ from worker_conformance.organization.contracts import CRITERIA, capability_docum
 from worker_conformance.organization.items import Item
 from worker_conformance.organization.ledger import Ledger
 from worker_conformance.organization.moments import SECOND, text
+from worker_conformance.organization.names import slug
 
 FAILURE_CODE = "TOOL_UNAVAILABLE"
 """The failure where a step names none; retryable only if the contract says so."""
@@ -29,7 +30,12 @@ def build(
     if kind not in REPORTS:
         raise SuiteError("report", f"the executor cannot report {kind!r}", ", ".join(REPORTS))
     usual = REPORTS[kind](ledger, item, number, now)
-    return {"kind": kind, **usual, **cast("Mapping[str, JsonValue]", members)}
+    report: JsonObject = {"kind": kind, **usual, **cast("Mapping[str, JsonValue]", members)}
+    named = report.get("checkpointId")
+    if isinstance(named, str) and ":" not in named:  # a scenario's short name for a Checkpoint
+        base = ledger.names.numbered("checkpoint", item.name, ledger.name, 0)
+        report["checkpointId"] = f"{base.removesuffix('0')}{slug(named)}"
+    return report
 
 
 def _checkpoint(ledger: Ledger, item: Item, what: str, number: int) -> JsonObject:
