@@ -50,3 +50,24 @@ def test_a_requirement_explains_every_check_that_judges_it(command, an_engine) -
     out = command("explain", "WRK-001.a", engine=an_engine()).out
     assert "REPLAY-0001" in out
     assert "LEASES-0001" in out
+
+
+def test_requirements_are_listed_with_what_judges_them_or_why_nothing_does(
+    command, an_engine
+) -> None:
+    out = command("list", "--requirements", engine=an_engine()).out
+    assert "REPLAY-0007" in out
+    assert "no check so far" in out
+    assert "binds another role" in out
+    assert "requirements are judged by a check" in out
+
+
+def test_a_clause_that_nothing_judges_is_explained_too(command, an_engine) -> None:
+    outcome = command("explain", "MWP-WRK-006", engine=an_engine())
+    assert outcome.code == 0
+    assert "MWP-WRK-006" in outcome.out
+
+
+def test_a_requirement_is_told_before_its_checks(command, an_engine) -> None:
+    out = command("explain", "wrk-029.c", engine=an_engine()).out
+    assert out.index("Judged by: REPLAY-0007") < out.index("worker-conformance run REPLAY-0007")

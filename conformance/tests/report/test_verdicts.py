@@ -184,6 +184,18 @@ def test_a_claimed_area_without_any_check_is_named_and_never_claimed(
     assert run.qualifications() == ("Claimed, but no check of this run judges: offline.",)
 
 
+def test_declarations_that_narrow_a_pass_are_said_with_the_claim(
+    a_run: MakeRun, core_checks: list[CheckResult]
+) -> None:
+    declaration = DeclarationRecord(
+        profiles=tuple(check.profile for check in core_checks),
+        effective={"reservedSlots": 1, "considers": []},
+    )
+    reserved, considered = a_run(*core_checks, declaration=declaration).qualifications()
+    assert reserved == "Keeps 1 of its Capacity Slots in reserve."
+    assert considered.endswith("checks of that influence do not apply.")
+
+
 def test_a_silent_worker_passes_no_area(silent: RunResult) -> None:
     assert silent.exit_code() == 1
     assert {area.standing for area in silent.areas()} == {Standing.NOT_PASSED}

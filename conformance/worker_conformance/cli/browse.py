@@ -17,6 +17,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from worker_conformance.cli.duties import print_duties, print_duty
 from worker_conformance.cli.engine import engine_of
 from worker_conformance.cli.options import (
     choose,
@@ -34,6 +35,9 @@ if TYPE_CHECKING:  # `--help` answers without loading the whole suite
 
 @click.command("list")
 @profile_option
+@click.option(
+    "--requirements", is_flag=True, help="By requirement: what judges it, or why nothing does."
+)
 @click.option("--json", "as_json", is_flag=True, help="For programs: one JSON array.")
 @color_option
 @click.argument("checks", nargs=-1, metavar="[ID|GLOB]...")
@@ -41,12 +45,17 @@ if TYPE_CHECKING:  # `--help` answers without loading the whole suite
 def list_checks(
     context: click.Context,
     profiles: tuple[str, ...],
-    as_json: bool,  # noqa: FBT001 - click hands flags over by name
+    requirements: bool,  # noqa: FBT001 - click hands flags over by name
+    as_json: bool,  # noqa: FBT001 - as above
     no_color: bool,  # noqa: FBT001 - as above
     checks: tuple[str, ...],
 ) -> int:
     """List the checks, by area: ID, level, requirement, title."""
-    chosen = choose(engine_of(context).catalogue(), checks)
+    catalogue = engine_of(context).catalogue()
+    if requirements:
+        print_duties(console_for(no_color=no_color), catalogue)
+        return 0
+    chosen = choose(catalogue, checks)
     chosen = tuple(c for c in chosen if not profiles or c.profile in profiles)
     if not chosen:
         raise UsageError("no-such-check", "nothing is left to list", "leave out a filter")
@@ -71,9 +80,17 @@ def explain(
     ID may also be a requirement or a clause: everything that judges it is explained.
     """
     console = console_for(no_color=no_color)
-    for check in choose(engine_of(context).catalogue(), checks):
-        _print_explanation(console, check)
+    catalogue = engine_of(context).catalogue()
+    for name in checks:
+        # A requirement or a clause is explained as such first: nothing may judge it.
+        if not print_duty(console, name, catalogue) or _is_judged(name, catalogue):
+            for check in choose(catalogue, [name]):
+                _print_explanation(console, check)
     return 0
+
+
+def _is_judged(name: str, catalogue: tuple[CheckInfo, ...]) -> bool:
+    return any(name.upper() in (c.requirement.upper(), *c.clauses) for c in catalogue)
 
 
 def _print_list(console: Console, checks: tuple[CheckInfo, ...]) -> None:

@@ -10,7 +10,7 @@ that may differ, how long a check took in real time, takes no part in equality.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from math import isfinite
 
@@ -302,7 +302,8 @@ class RunResult:
             _listed("Not claimed", [a.profile for a in self._areas_with(Standing.NOT_CLAIMED)]),
             _listed("Claimed, but no check of this run judges", self._claimed_without_checks()),
         ]
-        return (*(note for note in notes if note), *self.declaration.notes)
+        declared = _said_of_parameters(self.declaration.effective)
+        return (*(note for note in notes if note), *declared, *self.declaration.notes)
 
     def _area(self, profile: str) -> Area:
         counts = Counter(check.verdict for check in self.checks if check.profile == profile)
@@ -364,6 +365,17 @@ class RunResult:
 
     def _passed(self) -> set[str]:
         return {area.profile for area in self._areas_with(Standing.PASSED)}
+
+
+def _said_of_parameters(effective: JsonObject) -> Iterator[str]:
+    """Say which declarations narrow what a pass means."""
+    if effective.get("reservedSlots"):
+        yield f"Keeps {effective['reservedSlots']} of its Capacity Slots in reserve."
+    if effective.get("considers") == []:
+        yield (
+            "Declares that no class, deadline, waiting time, quota, gate or resource influences "
+            "its order: checks of that influence do not apply."
+        )
 
 
 def _standing(counts: Mapping[Verdict, int]) -> Standing:
