@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import cast
 
-from attrs import frozen
+from attrs import field, frozen
 
 from worker_conformance.documents.json_types import JsonObject, find
+from worker_conformance.judge.markers import MarkerSearch, reaching
 from worker_conformance.judge.reading import (
     WORDS_OF_COMMANDS,
     WORDS_OF_EFFECTS,
@@ -23,7 +24,7 @@ from worker_conformance.judge.reading import (
     work_item_of,
 )
 from worker_conformance.judge.trace import Entry, EntryKind, NoteKind, Trace
-from worker_conformance.scenario.model import Condition, ConditionKind
+from worker_conformance.scenario.model import ACKED, END, Condition, ConditionKind
 
 _ENDS_IN_REPORTS = frozenset({"completed", "failed", "blocked"})
 _ENDS_IN_EFFECTS = frozenset({"pause", "cancel", "release"})
@@ -40,13 +41,19 @@ class Atom:
 
 @frozen(slots=False)
 class View:
-    """A Trace at the moment of looking, the window being what lies after `window_start`."""
+    """A Trace at the moment of looking, the window being what lies after `window_start`.
+
+    `ends` is the last sequence of each Group's log, `markers` the texts that belong to one Group
+    alone.
+    """
 
     trace: Trace
     window_start: int
     name_of: Callable[[str], str | None]
     work_ids: Mapping[str, str]
     renewal_kind: str
+    ends: Mapping[str, int] = field(factory=dict)
+    markers: Mapping[str, tuple[str, ...]] = field(factory=dict)
 
     @cached_property
     def window(self) -> Sequence[Entry]:
@@ -117,21 +124,43 @@ def _position_atoms(condition: Condition, view: View) -> Iterator[Atom]:
     no breach. `afterSequence` is the durable Cursor itself, so there a lower one is.
     """
     frame_type = condition.kind.value.upper()
-    for group, sequence in cast("Mapping[str, int]", condition.value).items():
-        seen = [
-            position
-            for entry in view.trace
-            if entry.kind is EntryKind.EFFECT
-            for kind, group_id, position in positions_in(entry.body)
-            if kind == frame_type and view.name_of(group_id) == group
-        ]
-        asked = f"{frame_type} {group}:{sequence}"
+    for group, wanted in cast("Mapping[str, int]", condition.value).items():
+        told = _positions(view, group)
+        seen = [position for kind, position in told if kind == frame_type]
         if not seen:
-            yield Atom(asked, None, f"no {frame_type} for Group {group} at all")
-        elif condition.kind is ConditionKind.ACK and seen[-1] < sequence:
-            yield Atom(asked, None, f"the last ACK of Group {group} is {seen[-1]}")
+            yield Atom(f"{frame_type} {group}", None, f"no {frame_type} for Group {group} at all")
+        elif wanted == ACKED:
+            yield _not_below_ack(group, told)
         else:
-            yield Atom(asked, seen[-1] == sequence, f"{frame_type} {group}:{seen[-1]}")
+            yield _position_atom(
+                condition.kind, group, view.ends[group] if wanted == END else wanted, seen[-1]
+            )
+
+
+def _positions(view: View, group: str) -> list[tuple[str, int]]:
+    return [
+        (kind, position)
+        for entry in view.trace
+        if entry.kind is EntryKind.EFFECT
+        for kind, group_id, position in positions_in(entry.body)
+        if view.name_of(group_id) == group
+    ]
+
+
+def _position_atom(kind: ConditionKind, group: str, wanted: int, seen: int) -> Atom:
+    asked = f"{kind.value.upper()} {group}:{wanted}"
+    if kind is ConditionKind.ACK and seen < wanted:
+        return Atom(asked, None, f"the last ACK of Group {group} is {seen}")
+    return Atom(asked, seen == wanted, f"{kind.value.upper()} {group}:{seen}")
+
+
+def _not_below_ack(group: str, told: Sequence[tuple[str, int]]) -> Atom:
+    """Whether the last SUBSCRIBE begins no lower than the last ACK before it."""
+    last = max(place for place, (kind, _) in enumerate(told) if kind == "SUBSCRIBE")
+    acked = max((position for kind, position in told[:last] if kind == "ACK"), default=0)
+    seen = told[last][1]
+    asked = f"SUBSCRIBE {group} at its last ACK ({acked}) or above"
+    return Atom(asked, seen >= acked, f"SUBSCRIBE {group}:{seen}")
 
 
 def _running_atoms(condition: Condition, view: View) -> Iterator[Atom]:
@@ -208,6 +237,27 @@ def _told(effect: JsonObject) -> str:
     return kind_of(command) if command is not None else str(effect.get("type"))
 
 
+def _leak_atoms(condition: Condition, view: View) -> Iterator[Atom]:
+    for receiver, owners in cast("Mapping[str, Sequence[str]]", condition.value).items():
+        search = MarkerSearch(view.markers)
+        received = [
+            told
+            for entry in view.trace
+            if entry.kind is EntryKind.EFFECT
+            for group_id, told in reaching(entry.body)
+            if view.name_of(group_id) == receiver
+        ]
+        for owner in owners:
+            found = next(
+                (one for one in (search.find(owner, told) for told in received) if one), None
+            )
+            asked = f"Group {receiver} receives something of Group {owner}"
+            if not received:
+                yield Atom(asked, None, f"Group {receiver} received nothing at all")
+            else:
+                yield Atom(asked, found is not None, f"found: {found or 'nothing'}")
+
+
 def _pong_atoms(_: Condition, view: View) -> Iterator[Atom]:
     sent = [
         find(frame, "nonce")
@@ -234,5 +284,6 @@ _ANSWERS: Mapping[ConditionKind, Callable[[Condition, View], Iterator[Atom]]] = 
     ConditionKind.ORDER: _order_atoms,
     ConditionKind.COUNT: _count_atoms,
     ConditionKind.NAMES_LEASE: _lease_atoms,
+    ConditionKind.LEAKS: _leak_atoms,
     ConditionKind.PONG: _pong_atoms,
 }

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from attrs import frozen
 
-from worker_conformance.scenario.model import Condition, ConditionKind
+from worker_conformance.scenario.model import ACKED, END, Condition, ConditionKind
 from worker_conformance.scenario.values import (
     did_you_mean,
     duration,
@@ -42,6 +42,8 @@ DECLINE_REASONS = (
     "other",
 )
 HORIZON = "horizon"
+PLACES = {"end": END, "acked": ACKED}
+"""Positions that have a name."""
 
 DEEDS = tuple(list(ConditionKind)[: list(ConditionKind).index(ConditionKind.ACK)])
 """Commands and effects: the kinds that `order` and `count` can name."""
@@ -139,8 +141,35 @@ def _reason(node: YamlNode) -> str:
 
 def _read_positions(node: YamlNode, names: Names) -> object:
     return {
-        names.group(key, place): integer(value) for key, place, value in _some(node, "a position")
+        names.group(key, place): _position(value) for key, place, value in _some(node, "a position")
     }
+
+
+def _position(node: YamlNode) -> int:
+    word = node.value if isinstance(node, YamlScalar) else None
+    return PLACES[word] if word in PLACES else integer(node)
+
+
+def _write_positions(value: object) -> Plain:
+    if not isinstance(value, Mapping) or not value:
+        raise unsayable(value)
+    words = {place: word for word, place in PLACES.items()}
+    return {group: words.get(sequence, sequence) for group, sequence in value.items()}
+
+
+def _read_leaks(node: YamlNode, names: Names) -> object:
+    return {
+        names.group(key, place): tuple(
+            names.group(text(item), item.place) for item in one_or_many(value)
+        )
+        for key, place, value in _some(node, "leaks")
+    }
+
+
+def _write_leaks(value: object) -> Plain:
+    if not isinstance(value, Mapping) or not value:
+        raise unsayable(value)
+    return {group: _write_work(others) for group, others in value.items()}
 
 
 def _read_ordinals(node: YamlNode, names: Names) -> object:
@@ -219,7 +248,7 @@ def _some(node: YamlNode, what: str) -> tuple[tuple[str, Place, YamlNode], ...]:
     return found
 
 
-_POSITIONS = _Shape(_read_positions, _write_mapping)
+_POSITIONS = _Shape(_read_positions, _write_positions)
 _TRUE = _Shape(_read_true, _write_true)
 _SHAPES: Mapping[ConditionKind, _Shape] = MappingProxyType(
     {
@@ -230,6 +259,7 @@ _SHAPES: Mapping[ConditionKind, _Shape] = MappingProxyType(
         ConditionKind.ORDER: _Shape(_read_order, _write_order),
         ConditionKind.COUNT: _Shape(_read_counts, _write_mapping),
         ConditionKind.NAMES_LEASE: _Shape(_read_ordinals, _write_mapping),
+        ConditionKind.LEAKS: _Shape(_read_leaks, _write_leaks),
         ConditionKind.PONG: _TRUE,
         ConditionKind.FAIR: _TRUE,
         ConditionKind.SERVED_WITHIN: _Shape(_read_service, _write_service),

@@ -218,6 +218,7 @@ class ConditionKind(StrEnum):
     ORDER = "order"
     COUNT = "count"
     NAMES_LEASE = "names_lease"
+    LEAKS = "leaks"
     PONG = "pong"
     # Judgements over the whole run.
     FAIR = "fair"
@@ -230,7 +231,10 @@ class Condition:
 
     * a tuple of WorkItem names: Commands, effects, RUNNING, NOT_RUNNING (all of them);
       DECLINE also takes a mapping from name to reason;
-    * a mapping from Group name to sequence: ACK, SUBSCRIBE;
+    * a mapping from Group name to sequence: ACK, SUBSCRIBE (`END`: the last of its log then;
+      `ACKED`: no lower than the Worker's own last ACK);
+    * a mapping from a Group to others: LEAKS (something of theirs in what it receives, or in the
+      context of its runs, anywhere in the history);
     * a tuple of `"word name"`: ORDER (a subsequence of the window's Commands and effects);
     * a mapping from `"word name"` to an exact count: COUNT;
     * a mapping from WorkItem name to the ordinal of its Execution Lease: NAMES_LEASE;
@@ -241,6 +245,13 @@ class Condition:
 
     kind: ConditionKind
     value: object
+
+
+END = -1
+"""The last sequence of a Group's log at the moment of looking."""
+
+ACKED = -2
+"""At least the highest position that the Worker had acknowledged before."""
 
 
 class Mood(StrEnum):

@@ -153,6 +153,8 @@ class _Course:
             name_of=organization.names.name_of,
             work_ids=organization.work_ids(),
             renewal_kind=self.world.parameters.renewal_command_kind,
+            ends={group.name: len(group.events) for group in organization.groups},
+            markers=organization.markers(),
         )
 
     def _weigh(self, mood: Mood, atom: Atom, where: str) -> bool:

@@ -358,7 +358,8 @@ class World:
     def _expand(self, group: str, sequences: Sequence[int]) -> Sequence[int]:
         if tuple(sequences) == (-1,):
             return self._mailboxes[group].owed(len(self._authority(group).events))
-        return sequences
+        last = len(self._authority(group).events)
+        return [sequence for sequence in sequences if sequence <= last]
 
     def _reaches(self, group: str) -> bool:
         return self._connected and group not in self._cut and self._mailboxes[group].subscribed

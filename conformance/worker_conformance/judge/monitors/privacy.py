@@ -1,17 +1,13 @@
-"""Monitors of privacy: nothing of one Group reaches another, and estimates are honest in form.
-
-Searches for the markers that belong to one Group alone, in the encodings a leak usually takes.
-"""
+"""Monitors of privacy: nothing of one Group reaches another, and estimates are honest in form."""
 
 from __future__ import annotations
 
-import base64
 import json
-from collections.abc import Iterator
 
 from attrs import define, field
 
-from worker_conformance.documents.json_types import JsonObject, JsonValue, find
+from worker_conformance.documents.json_types import JsonObject, find
+from worker_conformance.judge.markers import MarkerSearch, bound_for, in_a_slot
 from worker_conformance.judge.monitors.base import Monitor, MonitorInfo, text
 from worker_conformance.judge.reading import command_of
 from worker_conformance.judge.trace import Entry
@@ -20,78 +16,40 @@ from worker_conformance.suite.clock import moment_of
 
 
 @define
-class _MarkerSearch(Monitor):
-    """Finds one Group's markers in what is bound for another."""
+class _MarkerMonitor(Monitor):
+    """A monitor that searches what one Group receives for the markers of the others."""
 
-    _needles: dict[str, tuple[tuple[str, str], ...]] = field(factory=dict)
-    _groups: dict[str, str] = field(factory=dict)
+    _search: MarkerSearch = field(init=False)
 
-    def foreign_marker(self, haystack: str, group: str) -> tuple[str, str] | None:
-        """`(owning Group, marker)` of the first foreign marker in `haystack`, or None."""
-        folded = haystack.lower()
-        for owner in self.context.markers:
-            if owner == group:
-                continue
-            for marker, needle in self._needles_of(owner):
-                if needle in folded:
-                    return owner, marker
-        return None
+    def __attrs_post_init__(self) -> None:
+        """Search for the markers of this run."""
+        self._search = MarkerSearch(self.context.markers)
 
-    def group_name(self, group_id: str) -> str | None:
-        """The short name of a Group that the scenario has."""
-        name = self.context.name_of(group_id)
-        return name if name in self.context.markers else None
-
-    def _needles_of(self, owner: str) -> tuple[tuple[str, str], ...]:
-        if owner not in self._needles:
-            self._needles[owner] = tuple(
-                (marker, needle)
-                for marker in self.context.markers[owner]
-                for needle in _disguises(marker)
+    def look(self, entry: Entry, received: tuple[str, str] | None, where: str) -> str | None:
+        """Search what a Group receives; returns the Group's name if it has neighbours."""
+        if received is None or len(self.context.markers) < 2:
+            return None
+        group = self.context.name_of(received[0])
+        if group is None or group not in self.context.markers:
+            return None
+        self.witness += 1
+        found = self._search.find_foreign(group, received[1])
+        if found:
+            self.breach(
+                entry,
+                f"nothing of another Group in {where} Group {group}",
+                f"a marker of Group {found[0]} ({found[1]}) in a {entry.body.get('type')}",
             )
-        return self._needles[owner]
-
-
-def _disguises(marker: str) -> Iterator[str]:
-    """A marker as it is, reversed, in hex and in base64 at each alignment; all lower case."""
-    raw = marker.encode()
-    yield marker.lower()
-    yield marker[::-1].lower()
-    yield raw.hex()
-    for shift in range(3):
-        encoded = base64.urlsafe_b64encode(b"\0" * shift + raw).decode().rstrip("=")
-        # The characters at either end also depend on the neighbours: leave them out.
-        yield encoded[4 if shift else 0 : len(encoded) - 2].lower()
+        return group
 
 
 @define
-class NothingOfAnotherGroup(_MarkerSearch):
+class NothingOfAnotherGroup(_MarkerMonitor):
     """MWP-WRK-012: no name, content or assignment of another Group in anything sent to a Group."""
 
     def effect(self, entry: Entry) -> None:
         """Search Commands, estimates, declines and rejections bound for a Group."""
-        group_id, content = _bound_for(entry.body)
-        group = self.group_name(group_id) if group_id else None
-        if group is None or len(self.context.markers) < 2:
-            return
-        self.witness += 1
-        found = self.foreign_marker(json.dumps(content, ensure_ascii=False), group)
-        if found:
-            self.breach(
-                entry,
-                f"nothing of another Group in what Group {group} receives",
-                f"a marker of Group {found[0]} ({found[1]}) in a "
-                f"{entry.body.get('type')} bound for {group}",
-            )
-
-
-def _bound_for(effect: JsonObject) -> tuple[str | None, JsonValue]:
-    command = command_of(effect)
-    if command is not None:
-        return text(command, "groupId"), command
-    if effect.get("type") in {"disclose", "decline", "reject"}:
-        return text(effect, "groupId"), effect
-    return None, None
+        self.look(entry, bound_for(entry.body), "what is bound for")
 
 
 NOTHING_OF_ANOTHER_GROUP = MonitorInfo(
@@ -105,29 +63,19 @@ NOTHING_OF_ANOTHER_GROUP = MonitorInfo(
 
 
 @define
-class SlotsAreIsolated(_MarkerSearch):
+class SlotsAreIsolated(_MarkerMonitor):
     """MWP-WRK-011: a slot's context holds only its own Group's material."""
 
     _scopes: dict[str, str] = field(factory=dict)
 
     def effect(self, entry: Entry) -> None:
         """Search the context of each `run`, and compare side-effect scopes between Groups."""
-        if entry.body.get("type") != "run":
-            return
-        group = self.group_name(text(entry.body, "groupId"))
-        if group is None or len(self.context.markers) < 2:
-            return
-        self.witness += 1
-        found = self.foreign_marker(json.dumps(entry.body, ensure_ascii=False), group)
-        if found:
-            self.breach(
-                entry,
-                f"a context of Group {group} alone",
-                f"a marker of Group {found[0]} ({found[1]}) in the context of a run of {group}",
-            )
+        group = self.look(entry, in_a_slot(entry.body), "the slot of")
         scope = find(entry.body, "context", "sideEffectScope")
-        if isinstance(scope, str) and self._scopes.setdefault(scope, group) != group:
-            other = self._scopes[scope]
+        if group is None or not isinstance(scope, str):
+            return
+        other = self._scopes.setdefault(scope, group)
+        if other != group:
             self.breach(
                 entry,
                 "side-effect scopes that differ between Groups",
