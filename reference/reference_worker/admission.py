@@ -1,0 +1,135 @@
+"""Admission control: whether an offer is accepted (MWP-WRK-005).
+
+Responsible for accepting what this Worker can credibly commit to and for declining the rest with a
+structured reason. Never starts work; acceptance is a commitment, not a start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from reference_worker import disclosure, outbox
+from reference_worker.records import Offer, WorkItem
+from reference_worker.turn import Turn
+
+ACCEPT_SCOPE = "work.accept_offer"
+EXTERNAL_RISKS = frozenset({"external", "high_risk", "destructive"})
+LOST_DEPENDENCIES = frozenset({"cancelled", "failed"})
+
+
+def review(turn: Turn, item: WorkItem) -> None:
+    """Answer a pending offer, once."""
+    offer = item.offer
+    if offer is None or not turn.is_live(item.group_id):
+        return
+    if turn.now >= offer.expires_at or item.answered_offer == offer.offer_id:  # MWP-WRK-004
+        return
+    turn.runtime.timers.set(offer.expires_at, item.work_item_id)
+    if outbox.has_outstanding(turn, item, outbox.ACCEPT):
+        return
+    reason = decline_reason(turn, item, offer)
+    if reason is None:
+        outbox.propose(turn, item, outbox.ACCEPT, {"offerId": offer.offer_id})
+        disclosure.publish(turn, item)
+    else:
+        _decline(turn, item, offer, reason)
+
+
+def _decline(turn: Turn, item: WorkItem, offer: Offer, reason: str) -> None:
+    turn.change(item, answered_offer=offer.offer_id)
+    turn.emit(
+        {
+            "type": "decline",
+            "groupId": item.group_id,
+            "workItemId": item.work_item_id,
+            "offerId": offer.offer_id,
+            "reason": reason,
+        }
+    )
+
+
+def decline_reason(turn: Turn, item: WorkItem, offer: Offer) -> str | None:
+    """The first obstacle to a credible commitment, or None."""
+    if offer.card_version > _card_version(turn):
+        return "capability"  # offered to a version of the card that this runtime does not have
+    return next((reason for reason, stands in OBSTACLES.items() if stands(turn, item)), None)
+
+
+def _card_version(turn: Turn) -> int:
+    return max(turn.runtime.agent.card_version, turn.projection.session.card_version)
+
+
+def _not_authorized(turn: Turn, item: WorkItem) -> bool:
+    group = turn.group(item.group_id)
+    if group is None or not item.authorized or ACCEPT_SCOPE not in group.scopes:
+        return True
+    if group.membership_state == "provisional":  # MWP-WRK-004: not used past its expiry
+        return turn.now >= group.provisional_until
+    return group.membership_state != "active"
+
+
+def _not_capable(turn: Turn, item: WorkItem) -> bool:
+    own = dict(turn.runtime.agent.capabilities)
+    return any(
+        identifier not in own
+        or not _satisfies(own[identifier], version)
+        or turn.runtime.policy.availability.get(identifier, "available") == "unavailable"
+        for identifier, version in item.contract.capabilities
+    )
+
+
+def _satisfies(own: str, required: str) -> bool:
+    """The same major version, and not an older one."""
+    have, want = _numbers(own), _numbers(required)
+    return have[0] == want[0] and have >= want
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("+")[0].split("-")[0].split("."))
+
+
+def _too_late(turn: Turn, item: WorkItem) -> bool:
+    return turn.now >= item.contract.deadline
+
+
+def _hopeless(turn: Turn, item: WorkItem) -> bool:
+    standings = (turn.projection.standing(other) for other in item.contract.dependencies)
+    return any(standing in LOST_DEPENDENCIES for standing in standings)
+
+
+def _unaffordable(turn: Turn, item: WorkItem) -> bool:
+    """A dimension that the work needs and of which nothing is left."""
+    remaining = turn.runtime.policy.remaining.get(item.group_id, {})
+    own = item.contract.budget
+    if item.contract.risk in EXTERNAL_RISKS:
+        limits = (own.get("externalSideEffectLimit"), remaining.get("externalSideEffectLimit"))
+        if 0 in limits:
+            return True
+    return any(
+        remaining.get(name) == 0 and own.get(name, 0) != 0
+        for name in remaining
+        if name not in ("currency", "externalSideEffectLimit")
+    )
+
+
+def _full(turn: Turn, item: WorkItem) -> bool:
+    policy, waiting = turn.runtime.policy, turn.runtime.waiting
+    total = sum(len(items) for items in waiting.values())
+    in_group = len(waiting.get(item.group_id, ()))
+    return total >= policy.queued_max() or in_group >= policy.queued_max_per_group()
+
+
+def _not_understood(turn: Turn, item: WorkItem) -> bool:
+    del turn
+    return item.contract.critical_extension  # MWP-EXT-002
+
+
+OBSTACLES: Mapping[str, Callable[[Turn, WorkItem], bool]] = {
+    "authorization": _not_authorized,
+    "capability": _not_capable,
+    "dependency": _hopeless,
+    "deadline": _too_late,
+    "budget": _unaffordable,
+    "other": _not_understood,
+    "capacity": _full,
+}

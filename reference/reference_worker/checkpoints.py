@@ -1,0 +1,57 @@
+"""Checkpoints: safe points reported by the executor, and the Commands that make them durable.
+
+Responsible for steps 2 and 3 of section 11.3 and for blocking (MWP-WRK-015, MWP-WRK-017). Never
+pauses a slot before the Checkpoint's Command is out.
+"""
+
+from __future__ import annotations
+
+from reference_worker import outbox, slots
+from reference_worker.documents import Document
+from reference_worker.instants import spell
+from reference_worker.records import Checkpoint, WorkItem
+from reference_worker.runtime import Run
+from reference_worker.turn import Turn
+
+
+def safe_point(turn: Turn, run: Run, item: WorkItem, report: Document) -> None:
+    """A safe point: the wanted one while preempting, else nothing to say."""
+    if slots.move(turn, run, "safe point"):
+        document = _checkpoint(turn, run, report)
+        if run.escalation:
+            _block(turn, run, item, document, run.escalation)
+        else:
+            bound = _bound(run)
+            payload = {**bound, "checkpoint": document}
+            outbox.propose(turn, item, outbox.CHECKPOINT, payload, lease_id=run.lease_id)
+
+
+def progress(turn: Turn, run: Run, item: WorkItem, report: Document) -> None:
+    """Progress changes nothing that this Worker decides."""
+    del turn, run, item, report
+
+
+def blocked(turn: Turn, run: Run, item: WorkItem, report: Document) -> None:
+    """The work cannot go on: checkpoint, say what is needed, and give the slot back."""
+    if slots.move(turn, run, "close"):
+        _block(turn, run, item, _checkpoint(turn, run, report), report["requiredResolution"])
+
+
+def _block(turn: Turn, run: Run, item: WorkItem, document: Document, reason: str) -> None:
+    payload = {**_bound(run), "checkpoint": document, "reason": reason}
+    outbox.propose(turn, item, outbox.BLOCK, payload, lease_id=run.lease_id)
+
+
+def _bound(run: Run) -> Document:
+    return {"ownershipEpoch": run.ownership_epoch, "executionLeaseId": run.lease_id}
+
+
+def _checkpoint(turn: Turn, run: Run, report: Document) -> Document:
+    run.reported = Checkpoint(report["checkpointId"], report["checkpointHash"])
+    return {
+        "checkpointId": report["checkpointId"],
+        "workItemId": run.work_item_id,
+        **_bound(run),
+        "checkpointHash": report["checkpointHash"],
+        "recordedAt": spell(turn.wall),
+    }

@@ -1,0 +1,89 @@
+"""Eligibility: whether an accepted WorkItem may be started, and what stands in its way.
+
+Responsible for the facts that gate a start: ownership, dependencies, approval, acceptance of the
+current terms, backoff. Never looks at slots, quotas or other Groups; the Scheduler does.
+"""
+
+from __future__ import annotations
+
+from reference_worker import leases
+from reference_worker.records import WorkItem
+from reference_worker.turn import Turn
+
+
+def obstacle(turn: Turn, item: WorkItem) -> str | None:
+    """Why the item may not be started now, or None. Watches the times at which that may change."""
+    ownership = item.ownership
+    if ownership is None or not leases.is_owner(turn, item):
+        return "not owned"
+    if item.state != "queued" and not leases.is_revoked_by_session(turn, item):
+        return "not queued"
+    for when in (ownership.expires_at, ownership.start_by, item.not_before):
+        if when > turn.now:
+            turn.runtime.timers.set(when, item.work_item_id)
+    if turn.now >= ownership.expires_at:  # MWP-WRK-013
+        return "ownership expired"
+    if turn.now >= ownership.start_by and not item.runs and item.checkpoint is None:
+        return "start-by missed"
+    if item.suspended:
+        return "refused, and no fact since"
+    if turn.now < item.not_before:
+        return "backoff"
+    if item.failures >= item.contract.attempts_max:
+        return "attempts exhausted"
+    return unfit(turn, item) or _unmet(turn, item)
+
+
+def unfit(turn: Turn, item: WorkItem) -> str | None:
+    """What would forbid even going on with it."""
+    ownership = item.ownership
+    if item.contract.critical_extension:  # MWP-EXT-002
+        return "unknown critical extension"
+    if ownership is None or ownership.terms != item.contract.terms:  # MWP-WRK-002
+        return "terms not accepted"
+    if _card_is_incompatible(turn, ownership.card_version):  # MWP-IDN-003
+        return "incompatible Agent Card"
+    if not is_gate_open(turn, item):
+        return "approval"
+    return None
+
+
+def _card_is_incompatible(turn: Turn, pinned: int) -> bool:
+    version = max(turn.runtime.agent.card_version, turn.projection.session.card_version)
+    return (
+        version != pinned and turn.runtime.policy.card_upgrades.get(str(version)) == "incompatible"
+    )
+
+
+def is_gated(turn: Turn, item: WorkItem) -> bool:
+    """True if the item needs an execution approval."""
+    mode = item.contract.approval
+    return mode == "human_required" or (
+        mode == "policy_required" and turn.runtime.policy.approval_required(item.work_item_id)
+    )
+
+
+def is_gate_open(turn: Turn, item: WorkItem) -> bool:
+    """True without a gate, or with an unexpired approval for this Ownership Epoch (MWP-AUT-003)."""
+    if not is_gated(turn, item):
+        return True
+    epoch = item.ownership.epoch if item.ownership else 0
+    open_until = [
+        approval.expires_at
+        for approval in item.approvals
+        if approval.ownership_epoch == epoch and turn.now < approval.expires_at
+    ]
+    for when in open_until:
+        turn.runtime.timers.set(when, item.work_item_id)
+    return bool(open_until)
+
+
+def _unmet(turn: Turn, item: WorkItem) -> str | None:
+    """MWP-WRK-007: every dependency verified, as far as this Agent may see the history."""
+    group = turn.group(item.group_id)
+    sees_all = group is not None and group.full_history
+    for dependency in item.contract.dependencies:
+        standing = turn.projection.standing(dependency)
+        if standing != "verified" and (standing is not None or sees_all):
+            return "dependency"
+    return None

@@ -1,0 +1,183 @@
+"""Errors: how this Worker answers each code of section 19.
+
+Responsible for one table from code to reaction. Never sends the same bytes again where the
+specification forbids it, and never sends anything again without a reason to expect another answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from reference_worker import facts, outbox, renewals, replay, slots
+from reference_worker.documents import Document
+from reference_worker.records import Command
+from reference_worker.turn import Turn
+
+RETRY_AFTER_MS = 1000  # where the Authority gives no guidance; doubled with each refusal
+REISSUES_MAX = 5  # of one intention, before it waits for a new fact
+MILLISECOND = 1000  # in microseconds
+Reaction = Callable[[Turn, Command, Document], None]
+
+
+def receive(turn: Turn, frame: Document) -> None:
+    """Take one ERROR frame."""
+    error = frame["error"]
+    code, group_id = error["code"], error.get("groupId")
+    if code == "CURSOR_TOO_OLD":
+        replay.await_snapshot(turn, error)
+        return
+    if code in ("RATE_LIMITED", "BACKPRESSURE") and group_id is not None:
+        _pause_group(turn, group_id, error)  # MWP-EVT-011: this Group and no other
+    command = turn.projection.commands.get(error.get("relatedActionId", ""))
+    if command is not None:
+        reaction = _repeat if error["retryable"] and code in MAY_REPEAT else REACTIONS[code]
+        reaction(turn, command, error)
+        turn.touch(command.work_item_id)
+
+
+def _delay(command: Command, error: Document) -> int:
+    milliseconds = error.get("retryAfterMs", RETRY_AFTER_MS << min(command.conflicts, 10))
+    return max(1, int(milliseconds)) * MILLISECOND
+
+
+def _pause_group(turn: Turn, group_id: str, error: Document) -> None:
+    group = turn.group(group_id)
+    if group is not None:
+        until = turn.now + int(error.get("retryAfterMs", RETRY_AFTER_MS)) * MILLISECOND
+        turn.change_group(group, paused_until=max(group.paused_until, until))
+        turn.runtime.timers.set(until, group_id)
+
+
+def _repeat(turn: Turn, command: Command, error: Document) -> None:
+    """The same bytes later; a start frees its reservation instead and is decided anew."""
+    until = turn.now + _delay(command, error)
+    item = turn.item(command.work_item_id)
+    if command.kind != outbox.START or item is None:
+        outbox.postpone(turn, command, until)
+        return
+    outbox.drop(turn, command)
+    turn.change(item, not_before=max(item.not_before, until), refusals=item.refusals + 1)
+
+
+def _reissue(turn: Turn, command: Command, error: Document) -> None:
+    """A new Command with a new Action ID, against the revision that we are told of."""
+    item = turn.item(command.work_item_id)
+    if item is not None and "currentRevision" in error:
+        item = turn.change(item, revision=error["currentRevision"])
+    if item is None or max(command.conflicts, item.refusals) >= REISSUES_MAX:
+        _give_up(turn, command, error)
+    elif command.kind == outbox.START:
+        outbox.drop(turn, command)
+        turn.change(item, refusals=item.refusals + 1)
+    elif outbox.is_stale(turn, command, item):
+        outbox.drop(turn, command)
+    else:
+        outbox.reissue(turn, command)
+
+
+def _give_up(turn: Turn, command: Command, error: Document) -> None:
+    """Do nothing more of the kind until a fact about the item says otherwise."""
+    del error
+    outbox.drop(turn, command)
+    item = turn.item(command.work_item_id)
+    if item is None:
+        return
+    if command.kind == outbox.ACCEPT:
+        turn.change(item, answered_offer=command.payload["offerId"])
+    elif command.kind == renewals.RENEWAL_KIND:
+        renewals.postpone(turn, item)
+    elif command.kind != outbox.PUBLISH:
+        turn.change(item, suspended=command.kind != outbox.CHECKPOINT)
+    run = turn.runtime.run_of(command.work_item_id)
+    if run is not None and run.lease_id == command.lease_id:
+        if command.kind == outbox.CHECKPOINT and slots.move(turn, run, "refused"):
+            slots.tell(turn, run, "continue")
+        elif command.kind in outbox.CLOSING_KINDS:
+            slots.move(turn, run, "refused")
+
+
+def _lose_lease(turn: Turn, command: Command, error: Document) -> None:
+    if command.kind == outbox.START or not command.lease_id:
+        _give_up(turn, command, error)
+        return
+    outbox.drop(turn, command)
+    item = turn.item(command.work_item_id)
+    if item is not None and item.lease is not None and item.lease.lease_id == command.lease_id:
+        turn.change(item, lease=None, suspended=True)
+
+
+def _lose_ownership(turn: Turn, command: Command, error: Document) -> None:
+    """Fenced (MWP-WRK-019): the item is no concern of ours until a fact makes it one again."""
+    del error
+    outbox.drop(turn, command)
+    item = turn.item(command.work_item_id)
+    if item is not None and command.kind == outbox.ACCEPT:
+        turn.change(item, answered_offer=command.payload["offerId"])
+    elif item is not None:
+        facts.forget(turn, item.group_id, item.work_item_id, item.state)
+
+
+def _lose_session(turn: Turn, command: Command, error: Document) -> None:
+    del error
+    if command.session_epoch == turn.projection.session.session_epoch:
+        facts.fence(turn, command.session_epoch + 1)
+
+
+def _lose_membership(turn: Turn, command: Command, error: Document) -> None:
+    """Wait for the Membership Epoch that we do not know yet (MWP-MSN-010)."""
+    group = turn.group(command.group_id)
+    outbox.drop(turn, command)
+    item = turn.item(command.work_item_id)
+    if item is not None and command.kind == outbox.ACCEPT:
+        turn.change(item, suspended=True)
+    if group is not None and group.membership_epoch == command.membership_epoch:
+        turn.change_group(group, membership_state="stale")
+    del error
+
+
+def _reconnect(turn: Turn, command: Command, error: Document) -> None:
+    """Nothing helps but what the Organization or the operator does."""
+    _give_up(turn, command, error)
+
+
+# An unchanged repetition is lawful for these where the error calls it safe.
+MAY_REPEAT = frozenset(
+    {
+        "RATE_LIMITED",
+        "BACKPRESSURE",
+        "INTERNAL_ERROR",
+        "INVALID_COMMAND",
+        "INVALID_STATE_TRANSITION",
+        "BUDGET_EXCEEDED",
+        "GROUP_NOT_FOUND",
+        "AUTH_FORBIDDEN",
+    }
+)
+REACTIONS: Mapping[str, Reaction] = {
+    "UNSUPPORTED_VERSION": _reconnect,
+    "AUTH_REQUIRED": _reconnect,
+    "AUTH_INVALID_SIGNATURE": _give_up,
+    "AUTH_STALE_SESSION": _lose_session,
+    "AUTH_STALE_COORDINATOR": _give_up,
+    "AUTH_FORBIDDEN": _give_up,
+    "GROUP_NOT_FOUND": _give_up,
+    "MEMBERSHIP_REQUIRED": _give_up,
+    "MEMBERSHIP_STALE": _lose_membership,
+    "SCHEMA_VALIDATION_FAILED": _give_up,
+    "INVALID_COMMAND": _give_up,
+    "INVALID_STATE_TRANSITION": _give_up,
+    "REVISION_CONFLICT": _reissue,
+    "ACTION_ID_COLLISION": _reissue,
+    "UNKNOWN_CRITICAL_EXTENSION": _give_up,
+    "WORK_CONTRACT_INCOMPLETE": _give_up,
+    "WORK_OFFER_EXPIRED": _give_up,
+    "WORK_ALREADY_OWNED": _lose_ownership,
+    "WORK_LEASE_EXPIRED": _lose_lease,
+    "WORK_STALE_OWNERSHIP": _lose_ownership,
+    "APPROVAL_REQUIRED": _give_up,
+    "BUDGET_EXCEEDED": _give_up,
+    "RATE_LIMITED": _repeat,
+    "BACKPRESSURE": _repeat,
+    "PROTOCOL_VIOLATION": _give_up,
+    "INTERNAL_ERROR": _give_up,
+}

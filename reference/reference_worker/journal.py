@@ -1,0 +1,158 @@
+"""The journal: a SQLite file whose commit lets Cursors move and effects leave.
+
+Responsible for durability (MWP-WRK-008): one transaction for each stimulus, synchronous on disk
+before any of its effects is seen. Never interprets what it stores.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Self
+
+from reference_worker.projection import Projection, Receipt
+from reference_worker.records import from_row, to_row
+
+FILE_NAME = "worker.sqlite3"
+LAYOUT = 1  # raised whenever a record's fields change; an older file is rebuilt by Replay
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS state (
+    name TEXT NOT NULL, key TEXT NOT NULL, row TEXT NOT NULL, PRIMARY KEY (name, key)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS receipts (
+    event_id TEXT PRIMARY KEY, group_id TEXT NOT NULL, sequence INTEGER NOT NULL,
+    digest TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS standings (
+    work_item_id TEXT PRIMARY KEY, state TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+
+
+class JournalError(Exception):
+    """The journal cannot be used. Carries code, cause and hint."""
+
+    def __init__(self, code: str, cause: str, hint: str) -> None:
+        super().__init__(f"{code}: {cause} ({hint})")
+        self.code, self.cause, self.hint = code, cause, hint
+
+
+class Journal:
+    """An open journal. It is also the Recall that the projections ask."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    @classmethod
+    def open(cls, directory: Path) -> Self:
+        """Open or create the journal of a state directory.
+
+        A damaged or older file is set aside: every projection in it is rebuildable by Replay
+        (section 5), so a clean first life is the honest recovery. Raises JournalError where the
+        directory cannot be written or another Worker holds it.
+        """
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError as problem:
+            raise JournalError(
+                "JOURNAL_UNWRITABLE", str(problem), "give a writable directory"
+            ) from None
+        path = directory / FILE_NAME
+        try:
+            return cls(_connect(path))
+        except sqlite3.OperationalError as problem:
+            hint = "another Worker may hold this state directory, or the disk is full"
+            raise JournalError("JOURNAL_UNAVAILABLE", str(problem), hint) from None
+        except sqlite3.DatabaseError:
+            _set_aside(path)
+            return cls(_connect(path))
+
+    def load(self) -> Projection:
+        """The projections as of the last commit."""
+        projection = Projection(recall=self)
+        try:
+            for table in projection.tables():
+                rows = self._connection.execute(
+                    "SELECT key, row FROM state WHERE name = ? ORDER BY key", (table.name,)
+                )
+                table.load({key: from_row(table.record, row) for key, row in rows})
+        except (sqlite3.DatabaseError, ValueError, TypeError) as problem:
+            hint = "empty the state directory; Replay rebuilds it"
+            raise JournalError("JOURNAL_UNREADABLE", str(problem), hint) from None
+        return projection
+
+    def commit(self, projection: Projection) -> None:
+        """Write what changed in one transaction, or nothing of it and raise JournalError."""
+        connection = self._connection
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            for table in projection.tables():
+                self._write(table.name, {k: table.get(k) for k in table.changed})
+            connection.executemany(
+                "INSERT OR REPLACE INTO receipts VALUES (?, ?, ?, ?)",
+                [(i, r.group_id, r.sequence, r.digest) for i, r in projection.new_receipts.items()],
+            )
+            connection.executemany(
+                "INSERT OR REPLACE INTO standings VALUES (?, ?)", projection.new_standings.items()
+            )
+            connection.execute("COMMIT")
+        except sqlite3.Error as problem:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            hint = "free the disk, then start the Worker again on the same directory"
+            raise JournalError("JOURNAL_WRITE_FAILED", str(problem), hint) from None
+        projection.committed()
+
+    def _write(self, name: str, records: dict[str, object]) -> None:
+        rows = [(name, k, to_row(v)) for k, v in records.items() if v is not None]  # type: ignore[arg-type]  # every table holds records
+        gone = [(name, key) for key, value in records.items() if value is None]
+        self._connection.executemany("INSERT OR REPLACE INTO state VALUES (?, ?, ?)", rows)
+        self._connection.executemany("DELETE FROM state WHERE name = ? AND key = ?", gone)
+
+    def receipt(self, event_id: str) -> Receipt | None:
+        """See projection.Recall."""
+        row = self._connection.execute(
+            "SELECT group_id, sequence, digest FROM receipts WHERE event_id = ?", (event_id,)
+        ).fetchone()
+        return None if row is None else Receipt(*row)
+
+    def standing(self, work_item_id: str) -> str | None:
+        """See projection.Recall."""
+        row = self._connection.execute(
+            "SELECT state FROM standings WHERE work_item_id = ?", (work_item_id,)
+        ).fetchone()
+        return None if row is None else str(row[0])
+
+    def close(self) -> None:
+        """Close the file; what was committed stays."""
+        self._connection.close()
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None, timeout=0, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA locking_mode=EXCLUSIVE")  # two processes, one directory: refused
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        _check(connection)
+        connection.executescript(_SCHEMA)
+        connection.execute(f"PRAGMA user_version={LAYOUT}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _check(connection: sqlite3.Connection) -> None:
+    if connection.execute("PRAGMA user_version").fetchone()[0] not in (0, LAYOUT):
+        raise sqlite3.DatabaseError("another layout")
+    if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+        raise sqlite3.DatabaseError("damaged")
+
+
+def _set_aside(path: Path) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        part = path.with_name(path.name + suffix)
+        if part.exists():
+            part.replace(part.with_name(part.name + ".damaged"))

@@ -1,0 +1,69 @@
+"""Cooperative preemption: when a running WorkItem is asked for a safe point.
+
+Responsible for the decision (MWP-WRK-015, step 1) and for taking it back. Never interrupts
+anything. Each preemption has a cause, a *challenger*: an item that has just arrived or been raised
+by policy, of a higher class than the victim, and next in the Scheduler's order. So two items cannot
+preempt each other without a new cause, and fair turns of a lower class are left alone.
+"""
+
+from __future__ import annotations
+
+from reference_worker import slots
+from reference_worker.runtime import Phase, Run
+from reference_worker.turn import Turn
+
+PREEMPTIONS_MAX = 3  # for one item in one ownership; declared as `maxPreemptionsPerItem`
+
+
+def challenge(turn: Turn, work_item_id: str) -> None:
+    """Note a cause for preemption."""
+    turn.runtime.challengers[work_item_id] = None
+
+
+def consider(turn: Turn) -> None:
+    """Withdraw what has lost its reason, and ask for at most one more safe point."""
+    for run in list(turn.runtime.runs.values()):
+        if run.phase is Phase.PREEMPTING and run.challenger and not _is_wanted(turn, run):
+            slots.move(turn, run, "withdraw")
+            run.challenger = ""
+            slots.tell(turn, run, "continue")
+    if slots.free(turn) > 0:
+        turn.runtime.challengers.clear()
+        return
+    chosen = turn.runtime.scheduler.next()
+    if chosen is not None and chosen[0] in turn.runtime.challengers:
+        _preempt_for(turn, *chosen)
+
+
+def _is_wanted(turn: Turn, run: Run) -> bool:
+    """The freed slot would still go to work of a higher class."""
+    chosen = turn.runtime.scheduler.next()
+    wanted = chosen is not None and _rank(turn, chosen[1]) > _rank_of(turn, run)
+    return wanted and slots.free(turn) <= 0
+
+
+def _preempt_for(turn: Turn, challenger: str, class_name: str) -> None:
+    if any(run.challenger == challenger for run in turn.runtime.runs.values()):
+        return
+    victims = [run for run in turn.runtime.runs.values() if _may_be_paused(turn, run)]
+    victims = [run for run in victims if _rank_of(turn, run) < _rank(turn, class_name)]
+    if not victims:
+        return
+    victim = min(victims, key=lambda run: (_rank_of(turn, run), run.slot_id))
+    turn.runtime.challengers.pop(challenger, None)
+    victim.challenger = challenger
+    slots.move(turn, victim, "preempt")
+    slots.tell(turn, victim, "preempt")
+
+
+def _may_be_paused(turn: Turn, run: Run) -> bool:
+    item = turn.item(run.work_item_id)
+    return run.phase is Phase.RUNNING and item is not None and item.pauses < PREEMPTIONS_MAX
+
+
+def _rank_of(turn: Turn, run: Run) -> int:
+    return _rank(turn, turn.runtime.policy.class_of(run.group_id, run.work_item_id))
+
+
+def _rank(turn: Turn, class_name: str) -> int:
+    return turn.runtime.policy.rank(class_name)

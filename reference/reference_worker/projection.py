@@ -1,0 +1,139 @@
+"""The Worker's durable projections of the Groups' history, held in memory.
+
+Responsible for being the one owner of every remembered value, and for knowing what changed since
+the last commit. Never decides anything, and never writes to a disk: the journal does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Generic, Protocol, TypeVar
+
+import attrs
+from attrs import define, field, frozen
+
+from reference_worker import records
+
+V = TypeVar("V", bound=attrs.AttrsInstance)
+
+
+@frozen
+class Receipt:
+    """Proof that an Event was processed: where it stood and what its content was."""
+
+    group_id: str
+    sequence: int
+    digest: str  # empty where a Snapshot vouched for the Event
+
+
+class Recall(Protocol):
+    """What the journal is asked about things that are no longer held in memory."""
+
+    def receipt(self, event_id: str) -> Receipt | None:
+        """The receipt of an Event processed and committed earlier."""
+
+    def standing(self, work_item_id: str) -> str | None:
+        """The last known state of a WorkItem that this Worker does not hold."""
+
+
+class NothingRecalled:
+    """The Recall of an empty journal."""
+
+    def receipt(self, event_id: str) -> Receipt | None:  # noqa: ARG002 - the protocol's signature
+        """No Event was ever processed."""
+        return None
+
+    def standing(self, work_item_id: str) -> str | None:  # noqa: ARG002 - the protocol's signature
+        """No WorkItem was ever seen."""
+        return None
+
+
+class Table(Generic[V]):
+    """Records by ID, in insertion order, remembering which IDs changed."""
+
+    def __init__(self, name: str, record: type[V]) -> None:
+        self.name, self.record = name, record
+        self.changed: dict[str, None] = {}
+        self._rows: dict[str, V] = {}
+
+    def __iter__(self) -> Iterator[V]:
+        """Over a copy, so that a loop may change the table."""
+        return iter(list(self._rows.values()))
+
+    def __len__(self) -> int:
+        """How many records there are."""
+        return len(self._rows)
+
+    def __contains__(self, key: str) -> bool:
+        """True if there is a record of that ID."""
+        return key in self._rows
+
+    def names(self) -> list[str]:
+        """All IDs."""
+        return list(self._rows)
+
+    def get(self, key: str) -> V | None:
+        """The record of that ID, if there is one."""
+        return self._rows.get(key)
+
+    def put(self, key: str, value: V) -> None:
+        """Set a record."""
+        if self._rows.get(key) != value:
+            self._rows[key] = value
+            self.changed[key] = None
+
+    def drop(self, key: str) -> None:
+        """Forget a record."""
+        if self._rows.pop(key, None) is not None:
+            self.changed[key] = None
+
+    def load(self, rows: Mapping[str, V]) -> None:
+        """Fill an empty table from the journal."""
+        self._rows.update(rows)
+
+
+@define
+class Projection:
+    """Everything that is rebuilt from the journal after a crash, or by Replay after its loss."""
+
+    recall: Recall
+    groups: Table[records.Group] = field(factory=lambda: Table("groups", records.Group))
+    items: Table[records.WorkItem] = field(factory=lambda: Table("items", records.WorkItem))
+    commands: Table[records.Command] = field(factory=lambda: Table("commands", records.Command))
+    flows: Table[records.Flow] = field(factory=lambda: Table("flows", records.Flow))
+    sessions: Table[records.Session] = field(factory=lambda: Table("sessions", records.Session))
+    new_receipts: dict[str, Receipt] = field(factory=dict)
+    new_standings: dict[str, str] = field(factory=dict)
+
+    def tables(self) -> tuple[Table[attrs.AttrsInstance], ...]:
+        """All tables, for the journal."""
+        return (self.groups, self.items, self.commands, self.flows, self.sessions)  # type: ignore[return-value]  # read-only use
+
+    def receipt(self, event_id: str) -> Receipt | None:
+        """The receipt of an Event, in this stimulus or before."""
+        return self.new_receipts.get(event_id) or self.recall.receipt(event_id)
+
+    def standing(self, work_item_id: str) -> str | None:
+        """The last known state of any WorkItem."""
+        held = self.items.get(work_item_id)
+        if held is not None:
+            return held.state
+        return self.new_standings.get(work_item_id) or self.recall.standing(work_item_id)
+
+    @property
+    def session(self) -> records.Session:
+        """The one session record, which `start` writes before anything else."""
+        session = self.sessions.get("self")
+        assert session is not None, "no stimulus is handled before `start`"
+        return session
+
+    @session.setter
+    def session(self, value: records.Session) -> None:
+        self.sessions.put("self", value)
+
+    def committed(self) -> None:
+        """The journal holds everything: nothing is changed any more."""
+        for table in self.tables():
+            table.changed.clear()
+        self.new_receipts.clear()
+        self.new_standings.clear()

@@ -1,0 +1,181 @@
+"""What lives only as long as the runtime session: keys, policy, links, slots, secrets.
+
+Responsible for holding what `start` brings anew each time and what a crash may lose. Nothing here
+is ever written to the journal; credentials and token secrets in particular are not.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping
+from enum import Enum
+from typing import Self
+
+from attrs import define, field, frozen
+
+from reference_worker.documents import Document
+from reference_worker.instants import micros
+from reference_worker.policy import Policy
+from reference_worker.records import Checkpoint
+from reference_worker.scheduler import FairScheduler, FlowId
+from reference_worker.signatures import KeyRing, SigningKey
+
+
+class Link(Enum):
+    """How far a Group's subscription has come."""
+
+    REPLAYING = "replaying"  # subscribed; Commands wait, for the history is not known to its end
+    CAUGHT_UP = "caught_up"  # the replay has ended; the next tick makes it live
+    LIVE = "live"
+    CUT = "cut"  # the link is down
+
+
+class Phase(Enum):
+    """What a Capacity Slot is doing, from `run` to `release`. The moves are in slots.MOVES."""
+
+    RUNNING = "running"
+    PREEMPTING = "preempting"  # a safe point was asked for
+    CHECKPOINTING = "checkpointing"  # work.checkpoint is out, its Event is awaited
+    CLOSING = "closing"  # work.submit, work.fail or work.block is out
+
+
+@frozen
+class Agent:
+    """This Worker's identity, as `start` gives it."""
+
+    agent_id: str
+    key: SigningKey
+    card_version: int
+    capabilities: tuple[tuple[str, str], ...]
+    slots_max: int
+
+    @classmethod
+    def read(cls, document: Document) -> Self:
+        """From `start.agent`."""
+        return cls(
+            agent_id=document["agentId"],
+            key=SigningKey.load(document["keyId"], document["privateKey"]),
+            card_version=document["agentCardVersion"],
+            capabilities=tuple((c["id"], c["version"]) for c in document["capabilities"]),
+            slots_max=document["maxConcurrency"],
+        )
+
+
+@define
+class Run:
+    """One occupied slot."""
+
+    slot_id: str
+    group_id: str
+    work_item_id: str
+    lease_id: str
+    ownership_epoch: int
+    class_name: str
+    phase: Phase = Phase.RUNNING
+    challenger: str = ""
+    reported: Checkpoint | None = None
+    escalation: str = ""
+
+
+@frozen
+class Token:
+    """A capability token, bound to one Execution Lease."""
+
+    token_id: str
+    lease_id: str
+    agent_id: str
+    session_epoch: int
+    work_item_id: str
+    ownership_epoch: int
+    operations: tuple[str, ...]
+    budget: Document
+    expires_at: int
+
+    @classmethod
+    def read(cls, document: Document) -> Self:
+        """From the `token` stimulus. The secret is left out: the executor holds it, not we."""
+        return cls(
+            token_id=document["tokenId"],
+            lease_id=document["leaseId"],
+            agent_id=document["agentId"],
+            session_epoch=document["sessionEpoch"],
+            work_item_id=document["workItemId"],
+            ownership_epoch=document["ownershipEpoch"],
+            operations=tuple(document.get("operations", ())),
+            budget=document.get("budget", {}),
+            expires_at=micros(document["expiresAt"]),
+        )
+
+
+@frozen
+class GroupContext:
+    """What a slot of this Group may see besides the contract; from `start` or `join`."""
+
+    mission_context: object
+    credentials: object
+
+
+class Timers:
+    """Times at which something has to be looked at again."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[int, str]] = []
+        self._set: set[tuple[int, str]] = set()
+
+    def set(self, when: int, key: str) -> None:
+        """Remember to look at `key` at `when`."""
+        if (when, key) not in self._set:
+            self._set.add((when, key))
+            heapq.heappush(self._heap, (when, key))
+
+    def due(self, now: int) -> list[str]:
+        """Keys whose time has come."""
+        keys: dict[str, None] = {}
+        while self._heap and self._heap[0][0] <= now:
+            timer = heapq.heappop(self._heap)
+            self._set.discard(timer)
+            keys[timer[1]] = None
+        return list(keys)
+
+    def next(self) -> int | None:
+        """The earliest time that is still to come."""
+        return self._heap[0][0] if self._heap else None
+
+
+@define
+class Runtime:
+    """One runtime session."""
+
+    agent: Agent
+    organization_id: str
+    keys: KeyRing
+    authorized: Mapping[str, frozenset[str]]
+    policy: Policy
+    scheduler: FairScheduler
+    contexts: dict[str, GroupContext] = field(factory=dict)
+    links: dict[str, Link] = field(factory=dict)
+    runs: dict[str, Run] = field(factory=dict)
+    tokens: dict[str, Token] = field(factory=dict)
+    buffers: dict[str, dict[int, tuple[Document, str]]] = field(factory=dict)
+    timers: Timers = field(factory=Timers)
+    challengers: dict[str, None] = field(factory=dict)
+    dependents: dict[str, dict[str, None]] = field(factory=dict)
+    claims: dict[str, None] = field(factory=dict)
+    reservations: dict[str, FlowId] = field(factory=dict)
+    renewals: dict[str, int] = field(factory=dict)
+    waiting: dict[str, dict[str, None]] = field(factory=dict)
+    outstanding: dict[str, dict[str, None]] = field(factory=dict)
+    disconnected_at: int | None = None
+
+    def run_of(self, work_item_id: str) -> Run | None:
+        """The slot in which an item runs."""
+        return next((r for r in self.runs.values() if r.work_item_id == work_item_id), None)
+
+    def may(self, role: str, principal: tuple[str, str]) -> bool:
+        """True if policy authorizes the Principal for an Organization role."""
+        return principal[1] in self.authorized.get(role, frozenset())
+
+
+def read_authorized(document: Document) -> dict[str, frozenset[str]]:
+    """Which Principals hold which Organization role."""
+    return {role: frozenset(members) for role, members in document.items()}
