@@ -16,7 +16,14 @@ import click
 
 from worker_conformance import __version__
 from worker_conformance.cli import browse, doctor, lint, replay, run
-from worker_conformance.errors import EXIT_SUITE, EXIT_USAGE, SuiteFailure, UsageError, render
+from worker_conformance.errors import (
+    EXIT_SUITE,
+    EXIT_USAGE,
+    AdapterError,
+    SuiteFailure,
+    UsageError,
+    render,
+)
 
 PROGRAM = "worker-conformance"
 EXIT_INTERRUPTED = 130  # 128 and the number of SIGINT, as shells write it
@@ -98,6 +105,8 @@ def call(arguments: Sequence[str], engine: object = None) -> int:
 
 def _tell(failure: SuiteFailure) -> int:
     click.echo(render(failure), err=True)
+    if isinstance(failure, AdapterError):
+        click.echo(f"  '{PROGRAM} doctor SPEC' examines an adapter point by point", err=True)
     return failure.exit_code
 
 

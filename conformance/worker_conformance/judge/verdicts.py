@@ -302,7 +302,9 @@ class RunResult:
             _listed("Not claimed", [a.profile for a in self._areas_with(Standing.NOT_CLAIMED)]),
             _listed("Claimed, but no check of this run judges", self._claimed_without_checks()),
         ]
-        declared = _said_of_parameters(self.declaration.effective)
+        judged = {area.profile for area in self.areas() if area.executed}
+        schedules = Profile.SCHEDULING in judged
+        declared = _said_of_parameters(self.declaration.effective) if schedules else ()
         return (*(note for note in notes if note), *declared, *self.declaration.notes)
 
     def _area(self, profile: str) -> Area:

@@ -136,8 +136,8 @@ def _print_block(console: Console, check: CheckResult) -> None:
     grid.add_column(overflow="fold")
     grid.add_row("clause", _said(clause_line(check)))
     grid.add_row("demands", _said(check.summary))
-    if check.scenario:
-        grid.add_row("scenario", _said(check.scenario))
+    if check.scenario not in (None, check.check_id):
+        grid.add_row("scenario", _said(str(check.scenario)))
     if check.reason:
         grid.add_row("reason", _said(check.reason, STYLES[check.verdict]))
     if check.failure is not None:
