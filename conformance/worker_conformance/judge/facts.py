@@ -235,6 +235,15 @@ class Facts:
         for lease in list(self.leases.values()):
             if lease.lease_type == "execution" and lease.session_epoch < self.session_epoch:
                 self.leases.set(lease.lease_id, evolve(lease, open=False))
+        for item in list(self.items.values()):
+            self.items.set(item.work_item_id, self._returned(item))
+
+    def _returned(self, item: ItemFact) -> ItemFact:
+        """Our active work without a living lease is queued again (MWP-WRK-014)."""
+        ours = item.state == "active" and item.owner == self.agent_id
+        if ours and not any(lease.open for lease in self.leases_of(item.work_item_id)):
+            return evolve(item, state="queued")
+        return item
 
     def _link(self, stimulus: JsonObject) -> None:
         named = stimulus.get("groupIds")
@@ -300,11 +309,11 @@ class Facts:
     def _event(self, event: JsonObject) -> None:
         payload = _object(event.get("payload"))
         kind = str(event.get("kind"))
+        for document in _objects(payload.get("leases")):
+            self._lease(document)
         for document in (payload.get("workItem"), *_objects(payload.get("workItems"))):
             if isinstance(document, dict):
                 self._work_item(document)
-        for document in _objects(payload.get("leases")):
-            self._lease(document)
         if kind in {"membership.changed", "membership.ended"}:
             self._membership(_object(payload.get("membership")))
         elif kind == "approval.execution.granted":
@@ -330,7 +339,7 @@ class Facts:
             depends_on=tuple(map(str, depends)) if isinstance(depends, list) else (),
             offers=tuple(_objects(document.get("offers"))),
         )
-        self.items.set(fact.work_item_id, fact)
+        self.items.set(fact.work_item_id, self._returned(fact))
 
     def _lease(self, document: JsonObject) -> None:
         lease_id = str(document.get("leaseId"))
@@ -381,10 +390,10 @@ class Facts:
         if group is None or through <= group.contiguous:
             return
         self.groups.set(group.group_id, evolve(group, contiguous=through))
-        for document in _objects(state.get("workItems")):
-            self._work_item(document)
         for document in _objects(state.get("leases")):
             self._lease(document)
+        for document in _objects(state.get("workItems")):
+            self._work_item(document)
         for document in _objects(state.get("memberships")):
             self._membership(document)
         for document in _objects(state.get("approvals")):

@@ -276,6 +276,8 @@ class World:
 
     def _redeliver(self, outcome: Repeated) -> None:
         """A repeated accepted Command is answered by delivering its Events again."""
+        if not self.automatic:
+            return  # Events reach the Worker by steps alone
         self._replies.extend(self.organization.event_frame(event) for event in outcome.events)
 
     def _note_appended(self, appended: Iterable[Appended], group: str | None) -> None:

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from attrs import define, field, frozen
 
-from worker_conformance.documents.json_types import JsonObject, find
+from worker_conformance.documents.json_types import JsonObject, JsonValue, find
 from worker_conformance.judge.facts import Facts
 from worker_conformance.judge.monitors.base import Monitor, MonitorInfo, text
-from worker_conformance.judge.reading import command_of, kind_of, work_item_of
+from worker_conformance.judge.reading import command_of, kind_of, strings_in, work_item_of
 from worker_conformance.judge.trace import Entry, NoteKind
 from worker_conformance.scenario.model import Level, Profile
 
+_ERRORS_OF_DEAD_LEASES = frozenset(
+    {
+        "WORK_LEASE_EXPIRED",
+        "WORK_STALE_OWNERSHIP",
+        "AUTH_STALE_SESSION",
+        "MEMBERSHIP_STALE",
+        "MEMBERSHIP_REQUIRED",
+        "BUDGET_EXCEEDED",
+    }
+)
 _ENDS_OF_A_RUN = frozenset({NoteKind.CRASHED.value, NoteKind.STOPPED.value})
 
 
@@ -113,13 +123,18 @@ class _Segment:
 class PreemptionTakesItsSteps(Monitor):
     """MWP-WRK-015: request, safe point, checkpoint and pause, release, and only in that order.
 
-    A run that ended otherwise (report, cancellation, a lease that is gone) is released freely.
+    A run that ended otherwise (report, cancellation, a lease that is gone or that the Authority
+    says is gone) is released freely.
     """
 
     _segments: dict[str, _Segment] = field(factory=dict)
+    _leases_named: dict[str, set[str]] = field(factory=dict)
+    _doubted: set[str] = field(factory=set)
 
     def stimulus(self, entry: Entry) -> None:
         """Reports of the executor: a safe point, or the end of the run."""
+        if entry.body.get("type") == "frames":
+            self._errors(entry.body.get("frames"))
         if entry.body.get("type") != "execution":
             return
         slot, kind = text(entry.body, "slotId"), find(entry.body, "report", "kind")
@@ -164,7 +179,16 @@ class PreemptionTakesItsSteps(Monitor):
             case _:
                 pass
 
+    def _errors(self, frames: JsonValue) -> None:
+        """An ERROR that calls a lease or its ownership dead puts the lease in doubt."""
+        for frame in frames if isinstance(frames, list) else ():
+            if find(frame, "error", "code") in _ERRORS_OF_DEAD_LEASES:
+                action_id = find(frame, "error", "relatedActionId")
+                self._doubted |= self._leases_named.get(str(action_id), set())
+
     def _command(self, command: JsonObject) -> None:
+        named = set(strings_in(command.get("payload"))) & self.facts.leases.keys()
+        self._leases_named[text(command, "actionId")] = named
         if kind_of(command) not in {"work.checkpoint", "work.block"}:
             return
         about = work_item_of(command, self.facts.items.keys())
@@ -210,6 +234,7 @@ class PreemptionTakesItsSteps(Monitor):
         owner = self.facts.groups.now(group.group_id) if group else None
         return (
             lease is not None
+            and lease.lease_id not in self._doubted
             and lease.current_at(entry.at)
             and owner is not None
             and owner.member
