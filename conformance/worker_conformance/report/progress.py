@@ -62,6 +62,7 @@ class PlainProgress(QuietProgress):
     def finished(self, result: CheckResult) -> None:
         """Count, and say so when another part is done."""
         self._done += 1
+        self._total = max(self._total, self._done)  # monitors are summed up after the planned ones
         if result.verdict.breaks_the_run:
             self._unexpected += 1
             self._console.print(headline(result))
@@ -89,6 +90,8 @@ class LiveProgress(QuietProgress):
             transient=True,
         )
         self._task: TaskID | None = None
+        self._total = 0
+        self._done = 0
         self._running: dict[str, str] = {}  # by check ID, in the order they were started
 
     def __enter__(self) -> Self:
@@ -102,6 +105,7 @@ class LiveProgress(QuietProgress):
 
     def planned(self, total: int) -> None:
         """Draw the bar."""
+        self._total = total
         self._task = self._progress.add_task("", total=total)
 
     def started(self, check_id: str, title: str) -> None:
@@ -119,10 +123,12 @@ class LiveProgress(QuietProgress):
     def _show(self, advance: int = 0) -> None:
         if self._task is None:
             return
+        self._done += advance
+        self._total = max(self._total, self._done)
         name = ""
         if self._running:
             check_id, title = next(iter(self._running.items()))
             others = len(self._running) - 1
             name = f"{check_id} {visible(title)}"[:NAME_CHARACTERS_MAX]
             name += f" +{others}" if others else ""
-        self._progress.update(self._task, advance=advance, description=name)
+        self._progress.update(self._task, completed=self._done, total=self._total, description=name)
