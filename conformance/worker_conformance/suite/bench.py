@@ -6,7 +6,6 @@ folder of its own that is gone afterwards. Never decides which checks run.
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import tempfile
 from pathlib import Path
@@ -81,7 +80,7 @@ class Bench:
     def _play(self, scenario: Scenario, port: Port, seed: int, workspace: Path) -> Played:
         declared = self.declaration().parameters
         parameters, _ = declared.effective_for(scenario.agent.slots)
-        return play(scenario, port, parameters, seed_of(seed, scenario.id), workspace)
+        return play(scenario, port, parameters, seed, workspace)
 
     def _play_in_process_of_its_own(self, scenario: Scenario, seed: int, workspace: Path) -> Played:
         """Nothing can kill an object in the middle of a call: serve it from a process."""
@@ -120,12 +119,6 @@ class Bench:
 
 def _kills_during_a_call(scenario: Scenario) -> bool:
     return any(isinstance(step.action, CrashDuring) for step in scenario.steps)
-
-
-def seed_of(seed: int, scenario_id: str) -> int:
-    """A scenario's own seed: keys and identifiers differ between scenarios and between runs."""
-    digest = hashlib.sha256(f"{seed} {scenario_id}".encode()).digest()
-    return int.from_bytes(digest[:4], "big")
 
 
 def _broken(scenario: Scenario, seed: int, error: AdapterError, stderr: str) -> Played:
