@@ -89,9 +89,10 @@ def run(options: RunOptions, listener: ProgressListener) -> RunResult:
     collector = _Collector(listener, Rerun(options.worker, options.seed))
     collector.skip([info for info in selected if not declaration.claims(info.profile)])
     to_play = _to_play(claimed, selected, declaration, options)
-    listener.planned(len(to_play))
+    monitors = [info for info in claimed if info.kind is CheckKind.MONITOR]
+    listener.planned(len(to_play) + len(monitors))
     _play(to_play, options, collector)
-    collector.sum_up([info for info in claimed if info.kind is CheckKind.MONITOR])
+    collector.sum_up(monitors)
     shown = [info for info in selected if not _left_out(info, options)]
     return _result(options, declaration, transport, ordered(collector.results, shown))
 

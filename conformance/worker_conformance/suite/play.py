@@ -18,6 +18,7 @@ from worker_conformance.judge.transcript import tell
 from worker_conformance.judge.verdicts import Failure, Measurement, Verdict
 from worker_conformance.port.contract import HookNotSupported, Port
 from worker_conformance.port.declaration import Parameters
+from worker_conformance.resources import vectors_path
 from worker_conformance.scenario.model import (
     Check,
     Condition,
@@ -90,7 +91,7 @@ class _Course:
         if not isinstance(step.action, Check):
             perform(self.world, step.action)
             return True
-        where = f"{self.world.scenario.source or self.world.scenario.id}:{step.line}"
+        where = f"{_place_of(self.world.scenario)}:{step.line}"
         for condition in step.action.conditions:
             for atom in self._atoms(condition):
                 if not self._weigh(step.action.mood, atom, where):
@@ -204,3 +205,12 @@ class _Course:
         entries = self.world.trace.since(0)[: breach.index + 1]
         names = self.world.organization.names
         return Failure(breach.expected, breach.observed, tell(entries, names.name_of))
+
+
+def _place_of(scenario: Scenario) -> str:
+    """Where a scenario is written, the same on every machine for the suite's own vectors."""
+    source = Path(scenario.source or scenario.id)
+    try:
+        return f"vectors/{source.relative_to(vectors_path()).as_posix()}"
+    except ValueError:
+        return source.as_posix()
