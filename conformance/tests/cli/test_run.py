@@ -21,7 +21,7 @@ def test_the_bundled_worker_is_judged_by_default(command, an_engine) -> None:
     command("run", engine=engine)
     (options,) = engine.asked
     assert options.worker == "reference_worker:factory"
-    assert (options.profiles, options.select, options.seed, options.quick) == ((), (), 1, False)
+    assert (options.profiles, options.select, options.quick) == ((), (), False)
     assert options.jobs >= 1
 
 
@@ -156,9 +156,9 @@ def test_colour_is_off_when_it_is_not_wanted(
     assert red not in command("run", engine=an_engine("failing")).out
 
 
-def test_a_random_seed_is_drawn_and_handed_on(command, an_engine) -> None:
+def test_a_seed_is_drawn_where_none_is_given(command, an_engine) -> None:
     engine = an_engine()
     for _ in range(2):
-        command("run", "--seed", "random", engine=engine)
+        command("run", engine=engine)
     first, second = (options.seed for options in engine.asked)
     assert first != second
