@@ -65,9 +65,33 @@ def canonical(value: object) -> bytes:
     Raises DocumentError(PROTOCOL_VIOLATION) for values outside the JCS data model.
     """
     try:
+        if _is_plain(value):
+            return _ENCODER.encode(value).encode("utf-8")
         return rfc8785.dumps(_within_jcs(value, 0))  # type: ignore[arg-type]  # checked just here
-    except (rfc8785.CanonicalizationError, UnicodeError, OverflowError) as problem:
+    except (rfc8785.CanonicalizationError, UnicodeError, OverflowError, RecursionError) as problem:
         raise DocumentError("PROTOCOL_VIOLATION", f"outside the JCS model: {problem}") from None
+
+
+# For plain values the standard encoder writes the very bytes of RFC 8785, some thirty times faster
+# than code that is not written in C: same escapes, same separators, and for ASCII names the order
+# of code points is the order of UTF-16 units.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+def _is_plain(value: object) -> bool:
+    """True without numbers that need care and without names whose order does."""
+    rest = [value]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, dict):
+            if not all(name.isascii() for name in part):
+                return False
+            rest.extend(part.values())
+        elif isinstance(part, list | tuple):
+            rest.extend(part)
+        elif isinstance(part, float) or (isinstance(part, int) and abs(part) > SAFE_INTEGER_MAX):
+            return False
+    return True
 
 
 def _within_jcs(value: object, depth: int) -> object:

@@ -84,6 +84,8 @@ class Journal:
 
     def commit(self, projection: Projection) -> None:
         """Write what changed in one transaction, or nothing of it and raise JournalError."""
+        if not projection.is_changed():
+            return
         connection = self._connection
         try:
             connection.execute("BEGIN IMMEDIATE")

@@ -14,6 +14,7 @@ from reference_worker.runtime import Run, Token
 from reference_worker.turn import Turn
 
 EXTERNAL_EFFECTS = frozenset({"external", "high_risk", "destructive"})
+BUDGET_EXHAUSTED = "budget exhausted"
 BUDGET_DIMENSIONS = {
     "financial": "financialLimit",
     "modelTokens": "modelTokenLimit",
@@ -46,6 +47,8 @@ def request(turn: Turn, stimulus: Document, run: Run | None) -> None:
     refusal, token = _judge(turn, stimulus, run, item)
     if refusal is not None or item is None or token is None:
         turn.emit({**answer, "refused": refusal or "no capability token"})
+        if refusal == BUDGET_EXHAUSTED and run is not None:
+            escalate(turn, run, "budget: no external side effect is left")
         return
     if report["effect"] in EXTERNAL_EFFECTS and report["operationId"] not in item.side_effects:
         turn.change(item, side_effects=(*item.side_effects, report["operationId"]))
@@ -78,8 +81,7 @@ def _judge(
     if token is None:
         return "no capability token allows it", None
     if report["effect"] in EXTERNAL_EFFECTS and _is_exhausted(turn, item, token, report):
-        escalate(turn, run, "budget: no external side effect is left")
-        return "budget exhausted", None
+        return BUDGET_EXHAUSTED, None
     return None, token
 
 

@@ -131,6 +131,12 @@ class Projection:
     def session(self, value: records.Session) -> None:
         self.sessions.put("self", value)
 
+    def is_changed(self) -> bool:
+        """True if there is anything to commit."""
+        return bool(self.new_receipts or self.new_standings) or any(
+            table.changed for table in self.tables()
+        )
+
     def committed(self) -> None:
         """The journal holds everything: nothing is changed any more."""
         for table in self.tables():

@@ -90,6 +90,8 @@ def _acknowledge(turn: Turn) -> None:
 
 def _frames(turn: Turn, stimulus: Document) -> None:
     for raw in stimulus["frames"]:
+        if turn.projection.session.fenced_by:  # MWP-IDN-008: the successor has these frames too
+            return
         inbox.receive(turn, raw, OTHER_FRAMES)
 
 
