@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 import click
 
 if TYPE_CHECKING:  # `--help` answers without loading the whole suite
+    from worker_conformance.judge.trace import Trace
     from worker_conformance.judge.verdicts import RunResult
     from worker_conformance.suite.checks import CheckInfo
     from worker_conformance.suite.engine import ProgressListener, RunOptions
@@ -30,6 +31,10 @@ class Engine(Protocol):
 
     def replay(self, path: Path, options: RunOptions) -> RunResult:
         """Play one vector file, wherever it lies."""
+        ...
+
+    def rejudge(self, trace: Trace, path: Path) -> RunResult:
+        """Judge a saved Trace again."""
         ...
 
 

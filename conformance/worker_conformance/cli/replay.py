@@ -31,7 +31,7 @@ TRACE = ".jsonl"
 _SPEAKERS = {EntryKind.STIMULUS: "suite", EntryKind.EFFECT: "worker", EntryKind.NOTE: "note"}
 
 
-@click.command(short_help="Play one vector and judge it, or show every message.")
+@click.command(short_help="Play one vector and judge it, or judge a saved Trace again.")
 @worker_option
 @seed_option
 @timeout_option
@@ -55,10 +55,14 @@ def replay(
     no_color: bool,  # noqa: FBT001 - as above
     file: Path,
 ) -> int:
-    """Play a vector (.yaml) against a Worker and judge it; or show a Trace (.jsonl)."""
+    """Play a vector (.yaml) against a Worker and judge it; or judge a Trace (.jsonl) again."""
     _refuse_other_files(file)
     console = console_for(no_color=no_color)
-    if show or save_trace or file.suffix == TRACE:
+    if file.suffix == TRACE and not show and not save_trace:
+        result = engine_of(context).rejudge(_read(file), file)
+        print_result(console, result, (), Detail.VERBOSE)
+        return result.exit_code()
+    if show or save_trace:
         trace = _read(file) if file.suffix == TRACE else _play(file, worker, seed, timeout)
         if save_trace:
             _save(trace, save_trace)

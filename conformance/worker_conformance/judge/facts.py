@@ -311,9 +311,9 @@ class Facts:
         kind = str(event.get("kind"))
         for document in _objects(payload.get("leases")):
             self._lease(document)
-        for document in (payload.get("workItem"), *_objects(payload.get("workItems"))):
-            if isinstance(document, dict):
-                self._work_item(document)
+        for item in (payload.get("workItem"), *_objects(payload.get("workItems"))):
+            if isinstance(item, dict):
+                self._work_item(item)
         if kind in {"membership.changed", "membership.ended"}:
             self._membership(_object(payload.get("membership")))
         elif kind == "approval.execution.granted":

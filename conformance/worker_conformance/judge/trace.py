@@ -71,10 +71,15 @@ class Entry:
 
 @frozen(eq=False)
 class Trace:
-    """Everything that happened, in order; grows only at its end."""
+    """Everything that happened, in order; grows only at its end.
+
+    `about` is what a later judging needs and a running one has at hand: the vector's text and the
+    Worker's declaration.
+    """
 
     scenario_id: str
     seed: int
+    about: JsonObject = field(factory=dict)
     _entries: list[Entry] = field(factory=list)
 
     def __iter__(self) -> Iterator[Entry]:
@@ -97,7 +102,7 @@ class Trace:
 
     def to_lines(self) -> Iterator[str]:
         """JSON lines: a header, then one line an entry."""
-        yield json.dumps({"scenario": self.scenario_id, "seed": self.seed})
+        yield json.dumps({"scenario": self.scenario_id, "seed": self.seed, "about": self.about})
         for entry in self._entries:
             yield json.dumps(
                 {"call": entry.call, "at": entry.at, "kind": entry.kind.value, "body": entry.body}
@@ -108,7 +113,7 @@ class Trace:
         """Read what `to_lines` wrote. Raises ValueError or KeyError on anything else."""
         rows = iter(lines)
         header = json.loads(next(rows))
-        trace = cls(str(header["scenario"]), int(header["seed"]))
+        trace = cls(str(header["scenario"]), int(header["seed"]), header.get("about", {}))
         for line in rows:
             row = json.loads(line)
             body = cast(JsonObject, row["body"])

@@ -12,6 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from attrs import evolve
+
 from worker_conformance.errors import AdapterError
 from worker_conformance.judge.trace import Trace
 from worker_conformance.judge.verdicts import Failure, Verdict
@@ -20,6 +22,7 @@ from worker_conformance.port.declaration import Declaration
 from worker_conformance.port.locate import PortFactory
 from worker_conformance.scenario.model import CrashDuring, Scenario
 from worker_conformance.suite.play import Played, play
+from worker_conformance.suite.rejudge import about_of
 
 
 class Bench:
@@ -80,7 +83,9 @@ class Bench:
     def _play(self, scenario: Scenario, port: Port, seed: int, workspace: Path) -> Played:
         declared = self.declaration().parameters
         parameters, _ = declared.effective_for(scenario.agent.slots)
-        return play(scenario, port, parameters, seed, workspace)
+        played = play(scenario, port, parameters, seed, workspace)
+        about = about_of(scenario, self.declaration())
+        return evolve(played, trace=evolve(played.trace, about=about))
 
     def _play_in_process_of_its_own(self, scenario: Scenario, seed: int, workspace: Path) -> Played:
         """Nothing can kill an object in the middle of a call: serve it from a process."""

@@ -7,18 +7,18 @@ Never judges and never prints.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
-from typing import Protocol, cast
+from typing import Protocol
 
 import pytest
-from attrs import define, evolve, field, fields, frozen
+from attrs import define, evolve, field, frozen
 
 from worker_conformance import __version__
-from worker_conformance.documents.json_types import JsonObject, JsonValue
 from worker_conformance.errors import SuiteError, UsageError
+from worker_conformance.judge.trace import Trace
 from worker_conformance.judge.verdicts import (
     CheckKind,
     CheckResult,
@@ -28,8 +28,9 @@ from worker_conformance.judge.verdicts import (
     SuiteIdentity,
     WorkerIdentity,
 )
+from worker_conformance.organization.organization import Organization
 from worker_conformance.port.contract import SUITE_NAME
-from worker_conformance.port.declaration import Declaration, Parameters, wire_name
+from worker_conformance.port.declaration import Declaration
 from worker_conformance.port.locate import locate
 from worker_conformance.scenario.loader import load
 from worker_conformance.scenario.model import Profile
@@ -37,10 +38,12 @@ from worker_conformance.suite import checks
 from worker_conformance.suite.bench import Bench
 from worker_conformance.suite.checks import CheckInfo, catalogue
 from worker_conformance.suite.parcel import Parcel
+from worker_conformance.suite.play import Sighting, sighting_of
 from worker_conformance.suite.plugin import OPTION, PARCEL, Orders
+from worker_conformance.suite.rejudge import watch_again, wire_parameters
 from worker_conformance.suite.results import Rerun, Tallies, not_claimed, ordered, result_of
 
-__all__ = ["ProgressListener", "RunOptions", "catalogue", "replay", "run"]
+__all__ = ["ProgressListener", "RunOptions", "catalogue", "rejudge", "replay", "run"]
 
 _HERE = Path(__file__).parent
 _COLLECTED = _HERE / "collected" / "test_worker.py"
@@ -110,15 +113,31 @@ def replay(path: Path, options: RunOptions) -> RunResult:
         transport = bench.transport
     own = result_of(checks.info_of_scenario(scenario), played, rerun, seconds)
     own = evolve(own, rerun=rerun.replay(path))
+    watched = _watched(scenario.id, played.sightings, rerun, path)
+    chosen = evolve(options, select=(scenario.id,))
+    return _result(chosen, declaration, transport, (own, *watched))
+
+
+def rejudge(trace: Trace, path: Path) -> RunResult:
+    """Watch a saved Trace with every monitor again, without the Worker that made it."""
+    scenario, declaration, monitors = watch_again(trace)
+    name_of = Organization(scenario, trace.seed).names.name_of
+    sightings = [sighting_of(monitor, trace, name_of) for monitor in monitors]
+    watched = _watched(scenario.id, sightings, Rerun(str(path), trace.seed), path)
+    options = RunOptions(worker=str(path), select=(scenario.id,), seed=trace.seed)
+    return _result(options, declaration, "saved Trace", watched)
+
+
+def _watched(
+    scenario_id: str, sightings: Iterable[Sighting], rerun: Rerun, path: Path
+) -> tuple[CheckResult, ...]:
     tallies = Tallies()
-    tallies.add(scenario.id, played.sightings)
-    watched = [
+    tallies.add(scenario_id, sightings)
+    return tuple(
         evolve(tallies.result_of(info, rerun), rerun=rerun.replay(path))
         for info in catalogue()
         if info.kind is CheckKind.MONITOR and tallies.reached(info.check_id)
-    ]
-    chosen = evolve(options, select=(scenario.id,))
-    return _result(chosen, declaration, transport, (own, *watched))
+    )
 
 
 # --- before ---------------------------------------------------------------------------
@@ -275,8 +294,8 @@ def _result(
         ),
         declaration=DeclarationRecord(
             profiles=tuple(name for name in Profile if name in declaration.profiles),
-            declared=_wire_parameters(declaration.parameters),
-            effective=_wire_parameters(effective),
+            declared=wire_parameters(declaration.parameters),
+            effective=wire_parameters(effective),
             notes=notes,
         ),
         seed=options.seed,
@@ -285,17 +304,3 @@ def _result(
         vector_digest=checks.vector_digest(),
         checks=results,
     )
-
-
-def _wire_parameters(parameters: Parameters) -> JsonObject:
-    return {
-        wire_name(one.name): _plain(getattr(parameters, one.name)) for one in fields(Parameters)
-    }
-
-
-def _plain(value: object) -> JsonValue:
-    if isinstance(value, frozenset):
-        return cast("list[JsonValue]", sorted(value))
-    if isinstance(value, tuple):
-        return {str(name): str(path) for name, path in value}
-    return cast(JsonValue, value)

@@ -6,13 +6,14 @@ knows which check it runs for, and never talks to the Worker but through the Wor
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from attrs import define, field, frozen
 
 from worker_conformance.judge.conditions import Atom, View, atoms_of
 from worker_conformance.judge.conditions_fairness import fair, served_within
-from worker_conformance.judge.monitors import Breach, Context, Monitor, watch
+from worker_conformance.judge.monitors import Context, Monitor, watch
 from worker_conformance.judge.trace import NoteKind, Trace
 from worker_conformance.judge.transcript import tell
 from worker_conformance.judge.verdicts import Failure, Measurement, Verdict
@@ -125,7 +126,7 @@ class _Course:
             reason=self.unreached if verdict is Verdict.INCONCLUSIVE else "",
             failure=failure,
             measurements=tuple(self.measurements),
-            sightings=tuple(self._sighting(monitor) for monitor in self._watch()),
+            sightings=self._sightings(),
             trace=self.world.trace,
         )
 
@@ -184,9 +185,8 @@ class _Course:
         transcript = tell(trace.since(0), names.name_of)
         return Failure(expected, observed, transcript, step=where)
 
-    # --- monitors ---------------------------------------------------------------------
-
-    def _watch(self) -> tuple[Monitor, ...]:
+    def _sightings(self) -> tuple[Sighting, ...]:
+        """Let the monitors watch the whole Trace."""
         organization = self.world.organization
         context = Context(
             parameters=self.world.parameters,
@@ -194,17 +194,18 @@ class _Course:
             markers=organization.markers(),
             secrets=organization.secrets(),
         )
-        return watch(self.world.trace, context)
+        trace, name_of = self.world.trace, organization.names.name_of
+        return tuple(sighting_of(monitor, trace, name_of) for monitor in watch(trace, context))
 
-    def _sighting(self, monitor: Monitor) -> Sighting:
-        first = monitor.breaches[0] if monitor.breaches else None
-        failure = self._monitor_failure(first) if first else None
-        return Sighting(monitor.info.check_id, monitor.witness, failure)
 
-    def _monitor_failure(self, breach: Breach) -> Failure:
-        entries = self.world.trace.since(0)[: breach.index + 1]
-        names = self.world.organization.names
-        return Failure(breach.expected, breach.observed, tell(entries, names.name_of))
+def sighting_of(monitor: Monitor, trace: Trace, name_of: Callable[[str], str | None]) -> Sighting:
+    """What a monitor saw, with the history up to its first breach."""
+    if not monitor.breaches:
+        return Sighting(monitor.info.check_id, monitor.witness, None)
+    first = monitor.breaches[0]
+    history = tell(trace.since(0)[: first.index + 1], name_of)
+    failure = Failure(first.expected, first.observed, history)
+    return Sighting(monitor.info.check_id, monitor.witness, failure)
 
 
 def _place_of(scenario: Scenario) -> str:
