@@ -17,7 +17,8 @@ TAG_BYTES = 8
 """64 bits derived from the seed in every identifier: more than a Worker can guess."""
 
 NUMBER_BITS = 50
-"""Numeric canaries stay exact in a double and have at least 15 digits."""
+NUMBER_BASE = 10**15
+"""Numeric canaries have 16 digits, all of the same length, and stay exact in a double."""
 
 
 @frozen
@@ -135,9 +136,9 @@ class Names:
         return self.tag(f"canary {what}", owner, group)
 
     def number_canary(self, group: str, what: str) -> int:
-        """A number of 15 or 16 digits that occurs nowhere but in this Group's content."""
+        """A number of 16 digits that occurs nowhere but in this Group's content."""
         bits = int(self.tag(f"number {what}", group, group), 16) >> (64 - NUMBER_BITS)
-        return bits | 1 << (NUMBER_BITS - 1)
+        return NUMBER_BASE + bits
 
     def key_seed(self, role: str) -> bytes:
         """The 32 secret bytes of a role's signing key."""

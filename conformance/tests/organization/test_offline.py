@@ -1,0 +1,106 @@
+"""Buffered Checkpoints: what a binding must say, and what reconciling them does."""
+
+import pytest
+
+from worker_conformance.organization.outcomes import Accepted, Refused
+from worker_conformance.organization.requests import OFFLINE_EXTENSION
+from worker_conformance.scenario.model import ActKind, SetPolicy, WorkPlan
+from worker_conformance.suite.clock import text_of
+
+SECOND = 1_000_000
+USED = {"toolCalls": 2, "financial": 1.5}
+
+
+def cut(desk) -> dict:
+    """Work that ran when the connection was lost, after the reconnect; returns a good binding."""
+    desk.reach("active")
+    lease = desk.group.ledger.item("a1").owner.execution
+    desk.now = 100
+    desk.organization.reopen_session(desk.micros)
+    return {
+        "agentId": desk.start["agent"]["agentId"],
+        "groupId": desk.group.group_id,
+        "workItemId": desk.work_id(),
+        "sessionEpoch": 1,
+        "ownershipEpoch": 1,
+        "executionLeaseId": lease.lease_id,
+        "disconnectedAt": text_of(20 * SECOND),
+        "bufferedAt": text_of(30 * SECOND),
+        "graceDeadline": text_of(80 * SECOND),
+        "executionLeaseExpiresAt": text_of(lease.expires_at),
+        "resourceUsageDelta": USED,
+    }
+
+
+def send(desk, binding: dict):
+    extensions = {OFFLINE_EXTENSION: {"version": "1.0.0", "critical": True, "data": binding}}
+    payload = desk.payload_of("work.checkpoint")
+    return desk.send("work.checkpoint", payload, extensions=extensions)
+
+
+def test_a_buffered_checkpoint_is_charged_and_recorded(desk, check_event) -> None:
+    outcome = send(desk, cut(desk))
+    assert isinstance(outcome, Accepted)
+    usage, checkpointed = (one.event for one in outcome.appended)
+    assert usage["kind"] == "ext.missionweaveprotocol.core.resource_usage_recorded"
+    assert usage["payload"]["cumulativeUsage"]["toolCalls"] == 2
+    assert usage["payload"]["remainingBudget"]["financial"] == 998.5
+    assert checkpointed["kind"] == "work.checkpointed"
+    assert desk.state() == "queued"
+    for event in (usage, checkpointed):
+        check_event(event, desk.registry)
+
+
+def test_without_usage_there_is_nothing_to_charge(desk) -> None:
+    outcome = send(desk, cut(desk) | {"resourceUsageDelta": {}})
+    assert [one.kind for one in outcome.appended] == ["work.checkpointed"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "code"),
+    [
+        ({"bufferedAt": text_of(80 * SECOND)}, "WORK_LEASE_EXPIRED"),
+        ({"bufferedAt": text_of(19 * SECOND)}, "WORK_LEASE_EXPIRED"),
+        ({"bufferedAt": "soon"}, "INVALID_COMMAND"),
+        ({"graceDeadline": text_of(90 * SECOND)}, "INVALID_COMMAND"),
+        ({"executionLeaseExpiresAt": text_of(0)}, "INVALID_COMMAND"),
+        ({"executionLeaseId": "urn:x:lease"}, "WORK_LEASE_EXPIRED"),
+        ({"sessionEpoch": 2}, "INVALID_COMMAND"),
+        ({"agentId": "urn:x:agent"}, "INVALID_COMMAND"),
+        ({"resourceUsageDelta": {"financial": 10_000}}, "BUDGET_EXCEEDED"),
+    ],
+)
+def test_a_wrong_binding_changes_nothing(desk, changed, code) -> None:
+    binding = cut(desk) | changed
+    events = len(desk.group.events)
+    outcome = send(desk, binding)
+    assert isinstance(outcome, Refused)
+    assert outcome.code == code
+    assert len(desk.group.events) == events
+
+
+def test_an_incomplete_binding_is_invalid(desk) -> None:
+    binding = cut(desk)
+    del binding["disconnectedAt"]
+    assert send(desk, binding).code == "INVALID_COMMAND"
+
+
+def test_a_changed_owner_is_fenced_offline_too(open_desk) -> None:
+    desk = open_desk(WorkPlan("a1", "A", ownership_seconds=90))
+    binding = cut(desk)
+    desk.act(ActKind.OFFER_OTHER, "a1")
+    assert send(desk, binding).code == "WORK_STALE_OWNERSHIP"
+
+
+def test_a_lease_that_was_followed_by_another_reconciles_nothing(desk) -> None:
+    binding = cut(desk)
+    desk.done("work.start")
+    assert send(desk, binding).code == "INVALID_STATE_TRANSITION"
+    desk.done("work.checkpoint")
+    assert send(desk, binding).code == "WORK_LEASE_EXPIRED"
+
+
+def test_the_grace_is_the_policys(desk) -> None:
+    binding = cut(desk) | {"graceDeadline": text_of(25 * SECOND)}
+    desk.organization.set_policy(SetPolicy(limits={"offline_grace_seconds": 5}))
+    assert send(desk, binding).code == "WORK_LEASE_EXPIRED"
