@@ -159,19 +159,22 @@ def largest_bound(flows: Sequence[Flow], allowance: Allowance) -> float:
     return max((pair_bound(g, h, allowance, frame) for g, h in pairs), default=0.0)
 
 
-def run_length(flows: Sequence[Flow], allowance: Allowance, share_error: float) -> int:
+def run_length(
+    flows: Sequence[Flow], allowance: Allowance, share_error: float, mean_service: float = 1.0
+) -> int:
     """The dispatches after which a share that is wrong by `share_error` breaks the bound.
 
     A share that is wrong by the fraction d makes the lag grow by d/W with each unit of service.
     Without randomness that gives T >= 1.5 W max(B) / d; with it, the allowance grows as the root
-    of T, and T >= 1.5 W (B + Z sigma sqrt(T)) / d is solved for T. Items are taken as equal.
+    of T, and T >= 1.5 W (B + Z sigma sqrt(T)) / d is solved for T. `mean_service` is what one
+    dispatch buys on average.
     """
-    weights = sum(flow.weight for flow in flows)
+    weights = sum(flow.weight for flow in flows) / mean_service
     fixed = SAFETY_FACTOR * weights * largest_bound(flows, allowance) / share_error
     if not allowance.random_factor or not flows:
         return math.ceil(fixed)
     least = min(flow.weight for flow in flows)
-    sigma = max(flow.largest for flow in flows) * math.sqrt(2 / (least * weights))
+    sigma = max(flow.largest for flow in flows) * math.sqrt(2 / (least * weights * mean_service))
     drift = SAFETY_FACTOR * allowance.random_factor * sigma * weights / share_error
     root = (drift + math.sqrt(drift * drift + 4 * fixed)) / 2
     return math.ceil(root * root)

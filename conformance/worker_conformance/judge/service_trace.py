@@ -9,17 +9,14 @@ the end of the instant, which is when backlog is evaluated.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from attrs import define, field
 
 from worker_conformance.documents.json_types import JsonObject, JsonValue, find
 from worker_conformance.judge.service import HistoryBuilder, Item, ServiceHistory
 from worker_conformance.judge.trace import Entry, EntryKind, NoteKind, Trace
+from worker_conformance.organization.names import Names
 from worker_conformance.scenario.model import ActKind, Scenario, WorkPlan
-
-NameOf = Callable[[str], str | None]
-"""From a Group's or WorkItem's URI to its short name in the scenario."""
 
 GATED = frozenset({"human_required"})
 OFFERING_ACTS = frozenset({ActKind.OFFER, ActKind.OFFER_BOTH, ActKind.EXTEND_OFFER})
@@ -37,16 +34,14 @@ def driven_name(group: str, driver: str, ordinal: int, seconds: int, *, gated: b
     return f"{group}-{driver}-{ordinal}-{seconds}s{'-gated' if gated else ''}"
 
 
-def history_of(
-    trace: Trace, scenario: Scenario, name_of: NameOf, *, offers_count: bool = False
-) -> ServiceHistory:
+def history_of(trace: Trace, scenario: Scenario, *, offers_count: bool = False) -> ServiceHistory:
     """Fold a Trace into a service history.
 
     With `offers_count` a valid offer that the Worker has not taken counts as eligible work of its
     Group: judged like that, a Worker that never accepts what one Group offers is as unfair as one
     that never starts it (MWP-WRK-010).
     """
-    fold = _Fold(scenario, name_of, offers_count=offers_count)
+    fold = _Fold(scenario, Names(trace.seed), offers_count=offers_count)
     for entry in trace:
         fold.take(entry)
     return fold.builder.build()
@@ -68,19 +63,21 @@ class _Work:
 @define(eq=False)
 class _Fold:
     scenario: Scenario
-    name_of: NameOf
+    names: Names
     offers_count: bool = field(kw_only=True)
     builder: HistoryBuilder = field(init=False)
     _plans: dict[str, WorkPlan] = field(factory=dict, init=False)
     _works: dict[str, _Work] = field(factory=dict, init=False)
     _group_class: dict[str, str] = field(factory=dict, init=False)
     _own_class: dict[str, str] = field(factory=dict, init=False)
+    _local: dict[str, str] = field(factory=dict, init=False)  # a Group's URI to its name
     _at: int = field(default=0, init=False)
 
     def __attrs_post_init__(self) -> None:
         self.builder = HistoryBuilder(self.scenario.agent.slots)
         self._plans = {plan.name: plan for plan in self.scenario.work}
         for group in self.scenario.groups:
+            self._local[self.names.group_id(group.name)] = group.name
             self._group_class[group.name] = group.priority_class
             self.builder.group(group.name, group.weight, group.slot_quota)
         for group_name, acts in self.scenario.log.items():
@@ -119,11 +116,10 @@ class _Fold:
 
     def _policy(self, policy: JsonValue) -> None:
         for uri, entry in _rows(find(policy, "groups")):
-            name = self.name_of(uri)
-            if name in self._group_class:
-                self._group_policy(str(name), entry)
+            if uri in self._local:
+                self._group_policy(self._local[uri], entry)
         self._own_class = {
-            str(self.name_of(uri)): str(entry["priorityClass"])
+            uri: str(entry["priorityClass"])
             for uri, entry in _rows(find(policy, "workItems"))
             if "priorityClass" in entry
         }
@@ -137,7 +133,8 @@ class _Fold:
         self._group_class[name] = str(entry.get("priorityClass", self._group_class[name]))
 
     def _class_of(self, name: str, group: str) -> str:
-        return self._own_class.get(name, self._group_class[group])
+        uri = self.names.work_id(name, group)
+        return self._own_class.get(uri, self._group_class[group])
 
     # --- what the Authority and the world noted ---------------------------------------
 

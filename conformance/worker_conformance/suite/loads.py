@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
 from typing import Protocol
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 ITEM_SECONDS = 60
 """Length of an ordinary item."""
@@ -21,13 +21,20 @@ ITEM_SECONDS = 60
 MIXED_SECONDS: tuple[tuple[int, ...], ...] = ((360,), (30, 60), (30,), (60, 360, 30, 120))
 """Lengths that successive Groups offer under `mixed-sizes`: 0.5 to 6 ordinary items."""
 
+VICTIM = "victim"
+"""Label of the one item that `flood` and `starve` are about."""
+
 DEPTH = 4
 """Waiting items a backlogged Group is kept at, at least."""
 
 
 @frozen
 class Offer:
-    """One new WorkItem. `conversation` is which of the Group's conversations offers it."""
+    """One new WorkItem.
+
+    `conversation` is which of the Group's conversations offers it; `label` a name of its own,
+    where somebody asks for this item later.
+    """
 
     group: str
     seconds: int = ITEM_SECONDS
@@ -36,6 +43,7 @@ class Offer:
     deadline_seconds: int | None = None
     gated: bool = False
     conversation: int = 0
+    label: str = ""
 
 
 @frozen
@@ -265,7 +273,7 @@ class Flood(Deep):
         del view, offer
         if not self._offered:
             self._offered = True
-            yield Offer(self.victim)
+            yield Offer(self.victim, label=VICTIM)
 
 
 @define
@@ -316,7 +324,7 @@ class Starve(Deep):
         yield from self.refill(view, offer.group)
         if not self._offered:
             self._offered = True
-            yield self.victim
+            yield evolve(self.victim, label=VICTIM)
 
 
 def equal(groups: Sequence[str], *, low: int = DEPTH, high: int = DEPTH) -> Deep:
