@@ -447,6 +447,13 @@ def test_evidence_must_be_signed_by_its_producer(desk) -> None:
     refused(desk, desk.send("work.submit", payload), "AUTH_INVALID_SIGNATURE")
 
 
+def test_a_failure_needs_evidence_about_the_work_that_failed(open_desk) -> None:
+    desk = open_desk(WorkPlan("a1", "A"), WorkPlan("a2", "A"))
+    desk.reach("active")
+    payload = desk.payload_of("work.fail") | {"evidence": desk.evidence("a2")}
+    refused(desk, desk.send("work.fail", payload), "INVALID_COMMAND")
+
+
 def test_an_artifact_of_another_group_is_not_published_here(desk) -> None:
     desk.reach("active")
     artifact = desk.artifact(groupId=desk.organization.group("B").group_id)

@@ -225,7 +225,8 @@ def allowed(move: Transition) -> Check:
 def checkpoint(_ledger: Ledger, request: Request, _now: int) -> Refusal | None:
     """MWP-WRK-014, -017: checkpointing and blocking carry a Checkpoint."""
     found = request.document("checkpointId", "checkpointHash")
-    if found is None or not isinstance(found["checkpointId"], str):
+    members = () if found is None else (found["checkpointId"], found["checkpointHash"])
+    if not members or not all(isinstance(one, str) and one for one in members):
         return Refusal("INVALID_COMMAND", "the Command carries no Checkpoint")
     return None
 
@@ -274,10 +275,15 @@ def result(ledger: Ledger, request: Request, _now: int) -> Refusal | None:
 
 def failure_evidence(ledger: Ledger, request: Request, _now: int) -> Refusal | None:
     """MWP-WRK-018: a failure comes with Evidence."""
-    evidence = request.document("evidenceId", "criterionIds")
-    if evidence is None:
-        return Refusal("INVALID_COMMAND", "the failure comes without Evidence")
-    return _authentic(ledger, DocumentKind.EVIDENCE, evidence)
+    item = _item(request)
+    evidence = request.documents("evidenceId", "criterionIds")
+    for one in evidence:
+        refusal = _authentic(ledger, DocumentKind.EVIDENCE, one)
+        if refusal is not None:
+            return refusal
+    if any(_is_about(one, item) for one in evidence):
+        return None
+    return Refusal("INVALID_COMMAND", "the failure comes without Evidence about this work")
 
 
 def published(request: Request) -> list[str]:
