@@ -151,6 +151,7 @@ class HistoryBuilder:
     _moments: list[Moment] = field(factory=list, init=False)
     _largest: dict[str, float] = field(factory=dict, init=False)
     _touched: dict[str, None] = field(factory=dict, init=False)  # a set that keeps its order
+    _unprogressed: dict[str, int] = field(factory=dict, init=False)  # item to its old `since`
     _suspended: bool = field(default=False, init=False)
     _at: int = field(default=0, init=False)
 
@@ -201,7 +202,8 @@ class HistoryBuilder:
         item = self._items[name]
         state = self._groups[item.group]
         if name not in state.eligible:
-            state.eligible[name] = at
+            # A segment without any progress has not ended the wait that came before it.
+            state.eligible[name] = self._unprogressed.pop(name, at)
             state.classes[item.priority_class] = state.classes.get(item.priority_class, 0) + 1
             self._touched[item.group] = None
 
@@ -254,6 +256,8 @@ class HistoryBuilder:
         used = (at - dispatch.at) / MICROSECONDS
         if isinstance(dispatch, Dispatch) and used != dispatch.seconds:
             self._moments[index] = evolve(dispatch, seconds=used)
+            if not used:
+                self._unprogressed[name] = dispatch.since
 
     def rest(self, at: int) -> None:
         """The end of an instant."""

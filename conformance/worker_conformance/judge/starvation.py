@@ -100,8 +100,13 @@ class Horizon:
 
 
 def waits(history: ServiceHistory) -> Iterator[Wait]:
-    """Every wait of the history: those that ended in a dispatch, then those that did not end."""
+    """Every wait of the history: those that ended in a dispatch, then those that did not end.
+
+    A dispatch that ended without progress (paused at once) has served nobody: the wait goes on.
+    """
     for dispatch in history.dispatches():
+        if not dispatch.seconds:
+            continue
         seconds = (dispatch.at - dispatch.since) / MICROSECONDS
         yield Wait(dispatch.item, dispatch.group, dispatch.since, seconds, served=True)
     for waiting in history.waiting:

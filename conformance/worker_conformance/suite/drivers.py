@@ -231,6 +231,7 @@ class _Player:
     _waiting: dict[str, set[str]] = field(factory=dict)
     _elders: set[str] | None = None
     _acts: dict[str, list[Act]] = field(factory=dict)
+    _results: list[tuple[str, Act]] = field(factory=list)
     _seconds: int = 0
     _read: int = 0
 
@@ -273,7 +274,7 @@ class _Player:
 
     @property
     def elders_served(self) -> bool:
-        """Whether the victim and everything offered before it have been dispatched."""
+        """Whether the victim has ended, and everything offered before it been dispatched."""
         return self.victim_served and not self._elders
 
     def waited_beyond(self, limit_seconds: float) -> bool:
@@ -292,16 +293,26 @@ class _Player:
                 if kind == "work.started":
                     self._dispatched(name, offer)
                     self._offer_all(load.after_dispatch(self, offer))
+                elif kind == "work.checkpointed":
+                    self._waiting[offer.group].add(name)  # paused: back in its queue
                 elif kind == "work.submitted":
-                    self._acts.setdefault(offer.group, []).append(Act(ActKind.ACCEPT_RESULT, name))
+                    # A dispatch that is paused again at once has served nobody; an end has.
+                    self.victim_served = self.victim_served or name == VICTIM
+                    self._results.append((offer.group, Act(ActKind.ACCEPT_RESULT, name)))
                     self._offer_all(load.after_end(self, offer))
             if not self._acts:
                 return
             self._publish()
 
     def _publish(self) -> None:
-        """One publication for everything: what ended is verified, what is new is offered."""
+        """What is new is offered, and with it the results since the last time are accepted.
+
+        Nobody waits for the results, so that they are not worth a delivery of their own.
+        """
         acts, self._acts = self._acts, {}
+        results, self._results = self._results, []
+        for group, act in results:
+            acts.setdefault(group, []).append(act)
         self.world.publish(acts)
 
     def _news(self) -> Iterator[tuple[str, str]]:
@@ -320,8 +331,6 @@ class _Player:
         self._waiting[offer.group].discard(name)
         if self._elders is not None:
             self._elders.discard(name)
-        if name == VICTIM:
-            self.victim_served = True
 
     def _offer_all(self, reactions: Iterable[Reaction]) -> None:
         """Plan each offer before the load says the next, so that it sees its own offers wait."""
