@@ -106,7 +106,8 @@ def write_act(act: Act) -> Plain:
         return {word: TEXT.write(arguments["text"])}
     if act.work is not None:
         arguments = {"work": act.work, **arguments}
-    if set(arguments) == {"work"} and act.kind not in GROUP_ACTS:
+    bare = set(arguments) == {"work"} and "changes" not in act.args
+    if bare and act.kind not in GROUP_ACTS:
         return {word: NAME.write(act.work)}
     return {word: write_members(arguments, _ARGUMENTS[act.kind])}
 

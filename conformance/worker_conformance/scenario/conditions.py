@@ -11,6 +11,7 @@ from attrs import frozen
 
 from worker_conformance.scenario.model import ACKED, END, Condition, ConditionKind
 from worker_conformance.scenario.values import (
+    checked_name,
     did_you_mean,
     duration,
     entries,
@@ -68,7 +69,9 @@ class Names:
 
     def work_item(self, word: str, place: Place) -> str:
         """Return `word`, or fail if no WorkItem is called so."""
-        if word not in self.work and not self.open_ended:
+        if self.open_ended:
+            return checked_name(word, place)
+        if word not in self.work:
             hint = did_you_mean(word, self.work) or "authorize it in a log, or list it under work"
             raise refusal(place, f"no WorkItem is called '{word}'", hint)
         return word
@@ -86,11 +89,15 @@ class _Shape:
 
 def read_conditions(node: YamlNode, names: Names) -> tuple[Condition, ...]:
     """Read `{ack: {A: 5}, accept: a1}`, or a list of such mappings."""
-    found = tuple(
+    return tuple(
         _read_condition(one_of(ConditionKind, word, place, "condition"), value, names)
         for part in one_or_many(node)
-        for word, place, value in entries(part, "the conditions")
+        for word, place, value in _looked_for(part)
     )
+
+
+def _looked_for(node: YamlNode) -> tuple[tuple[str, Place, YamlNode], ...]:
+    found = entries(node, "the conditions")
     if not found:
         raise refusal(node.place, "nothing is looked for", "name a condition, such as accept: a1")
     return found

@@ -118,8 +118,9 @@ def _scenario(node: YamlNode, where: str) -> Scenario:
     parts = _members(node)
     groups = read_groups(parts["groups"]) if "groups" in parts else ()
     told = tuple(_told_acts(parts, frozenset(plan.name for plan in groups)))
+    homes = _homes(told)
     _check_order(told)
-    work = _work_plans(parts.get("work"), told, groups)
+    work = _work_plans(parts.get("work"), homes, groups)
     step_nodes = items(parts["steps"], "steps")
     names = Names(
         frozenset(plan.name for plan in groups),
@@ -264,9 +265,8 @@ def _check_repeated(one: _ToldAct, group_done: set[ActKind], work_done: set[ActK
 
 
 def _work_plans(
-    node: YamlNode | None, told: tuple[_ToldAct, ...], groups: tuple[GroupPlan, ...]
+    node: YamlNode | None, homes: Mapping[str, str], groups: tuple[GroupPlan, ...]
 ) -> tuple[WorkPlan, ...]:
-    homes = _homes(told)
     known = frozenset(plan.name for plan in groups)
     listed = () if node is None else entries(node, "work")
     plans = [_listed_work(key, place, value, homes, known) for key, place, value in listed]

@@ -241,6 +241,10 @@ _READERS: Mapping[str, Callable[[YamlNode, Names], Action]] = MappingProxyType(
 )
 
 
+STEP_WORDS = tuple(_READERS)
+"""Words of the steps that take something."""
+
+
 @singledispatch
 def _write(action: Action) -> Plain:
     raise unsayable(action)
