@@ -22,7 +22,7 @@ def review(turn: Turn, item: WorkItem) -> None:
     offer = item.offer
     if offer is None or not turn.is_live(item.group_id):
         return
-    if turn.now >= offer.expires_at or item.answered_offer == offer.offer_id:  # MWP-WRK-004
+    if turn.now >= offer.expires_at or item.answered_offer == _name(offer):  # MWP-WRK-004
         return
     turn.runtime.timers.set(offer.expires_at, item.work_item_id)
     if outbox.has_outstanding(turn, item, outbox.ACCEPT):
@@ -35,8 +35,18 @@ def review(turn: Turn, item: WorkItem) -> None:
         _decline(turn, item, offer, reason)
 
 
+def note_answer(turn: Turn, item: WorkItem) -> None:
+    """The offer has had its answer; an extended or a new one is another question."""
+    if item.offer is not None:
+        turn.change(item, answered_offer=_name(item.offer))
+
+
+def _name(offer: Offer) -> str:
+    return f"{offer.offer_id} {offer.expires_at}"
+
+
 def _decline(turn: Turn, item: WorkItem, offer: Offer, reason: str) -> None:
-    turn.change(item, answered_offer=offer.offer_id)
+    note_answer(turn, item)
     turn.emit(
         {
             "type": "decline",
@@ -73,7 +83,7 @@ def _not_capable(turn: Turn, item: WorkItem) -> bool:
     return any(
         identifier not in own
         or not _satisfies(own[identifier], version)
-        or turn.runtime.policy.availability.get(identifier, "available") == "unavailable"
+        or not turn.runtime.policy.is_available(identifier)
         for identifier, version in item.contract.capabilities
     )
 

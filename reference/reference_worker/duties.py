@@ -27,7 +27,10 @@ ROUNDS_MAX = 10_000  # a turn that does not come to rest is a bug, not a schedul
 def settle(turn: Turn) -> None:
     """Do everything that is due, until nothing is."""
     for key in turn.runtime.timers.due(turn.now):
-        turn.touch(key)
+        if key in turn.projection.groups:
+            turn.touch_groups(key)
+        else:
+            turn.touch(key)
     for _ in range(ROUNDS_MAX):
         while turn.touched:
             work_item_id = next(iter(turn.touched))
@@ -42,6 +45,7 @@ def settle(turn: Turn) -> None:
 
 def review(turn: Turn, work_item_id: str) -> None:
     """Look at one item again."""
+    turn.runtime.timers.clear(work_item_id)
     outbox.review(turn, work_item_id)
     run = turn.runtime.run_of(work_item_id)
     if run is not None:
@@ -57,6 +61,8 @@ def review(turn: Turn, work_item_id: str) -> None:
     _count(turn, item)
     if leases.is_owner(turn, item):
         disclosure.publish_on_occasion(turn, item)
+        if run is not None and run.slot_id in turn.runtime.runs:
+            preemption.hold_unfit(turn, run, item)
 
 
 def _leave(turn: Turn, work_item_id: str) -> None:

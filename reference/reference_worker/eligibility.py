@@ -7,8 +7,12 @@ current terms, backoff. Never looks at slots, quotas or other Groups; the Schedu
 from __future__ import annotations
 
 from reference_worker import leases
-from reference_worker.records import WorkItem
+from reference_worker.records import Ownership, WorkItem
 from reference_worker.turn import Turn
+
+TERMS_CHANGED = "terms not accepted"
+CARD_CHANGED = "incompatible Agent Card"
+NEEDS_ACCEPTANCE = frozenset({TERMS_CHANGED, CARD_CHANGED})
 
 
 def obstacle(turn: Turn, item: WorkItem) -> str | None:
@@ -18,20 +22,36 @@ def obstacle(turn: Turn, item: WorkItem) -> str | None:
         return "not owned"
     if item.state != "queued" and not leases.is_revoked_by_session(turn, item):
         return "not queued"
-    for when in (ownership.expires_at, ownership.start_by, item.not_before):
+    return (
+        _overdue(turn, item, ownership)
+        or _set_back(turn, item)
+        or unfit(turn, item)
+        or _unmet(turn, item)
+    )
+
+
+def _overdue(turn: Turn, item: WorkItem, ownership: Ownership) -> str | None:
+    for when in (ownership.expires_at, ownership.start_by):
         if when > turn.now:
             turn.runtime.timers.set(when, item.work_item_id)
     if turn.now >= ownership.expires_at:  # MWP-WRK-013
         return "ownership expired"
     if turn.now >= ownership.start_by and not item.runs and item.checkpoint is None:
         return "start-by missed"
+    return None
+
+
+def _set_back(turn: Turn, item: WorkItem) -> str | None:
     if item.suspended:
         return "refused, and no fact since"
     if turn.now < item.not_before:
+        turn.runtime.timers.set(item.not_before, item.work_item_id)
         return "backoff"
     if item.failures >= item.contract.attempts_max:
         return "attempts exhausted"
-    return unfit(turn, item) or _unmet(turn, item)
+    if not all(turn.runtime.policy.is_available(name) for name, _ in item.contract.capabilities):
+        return "capability unavailable"
+    return None
 
 
 def unfit(turn: Turn, item: WorkItem) -> str | None:
@@ -40,9 +60,9 @@ def unfit(turn: Turn, item: WorkItem) -> str | None:
     if item.contract.critical_extension:  # MWP-EXT-002
         return "unknown critical extension"
     if ownership is None or ownership.terms != item.contract.terms:  # MWP-WRK-002
-        return "terms not accepted"
+        return TERMS_CHANGED
     if _card_is_incompatible(turn, ownership.card_version):  # MWP-IDN-003
-        return "incompatible Agent Card"
+        return CARD_CHANGED
     if not is_gate_open(turn, item):
         return "approval"
     return None

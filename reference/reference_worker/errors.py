@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from reference_worker import facts, outbox, renewals, replay, slots
+from reference_worker import admission, facts, outbox, renewals, replay, slots
 from reference_worker.documents import Document
 from reference_worker.records import Command
 from reference_worker.turn import Turn
@@ -55,7 +55,7 @@ def _repeat(turn: Turn, command: Command, error: Document) -> None:
     if command.kind != outbox.START or item is None:
         outbox.postpone(turn, command, until)
         return
-    outbox.drop(turn, command)
+    outbox.drop(turn, command, refused=True)
     turn.change(item, not_before=max(item.not_before, until), refusals=item.refusals + 1)
 
 
@@ -67,10 +67,10 @@ def _reissue(turn: Turn, command: Command, error: Document) -> None:
     if item is None or max(command.conflicts, item.refusals) >= REISSUES_MAX:
         _give_up(turn, command, error)
     elif command.kind == outbox.START:
-        outbox.drop(turn, command)
+        outbox.drop(turn, command, refused=True)
         turn.change(item, refusals=item.refusals + 1)
     elif outbox.is_stale(turn, command, item):
-        outbox.drop(turn, command)
+        outbox.drop(turn, command, refused=True)
     else:
         outbox.reissue(turn, command)
 
@@ -78,12 +78,12 @@ def _reissue(turn: Turn, command: Command, error: Document) -> None:
 def _give_up(turn: Turn, command: Command, error: Document) -> None:
     """Do nothing more of the kind until a fact about the item says otherwise."""
     del error
-    outbox.drop(turn, command)
+    outbox.drop(turn, command, refused=True)
     item = turn.item(command.work_item_id)
     if item is None:
         return
     if command.kind == outbox.ACCEPT:
-        turn.change(item, answered_offer=command.payload["offerId"])
+        admission.note_answer(turn, item)
     elif command.kind == renewals.RENEWAL_KIND:
         renewals.postpone(turn, item)
     elif command.kind != outbox.PUBLISH:
@@ -100,7 +100,7 @@ def _lose_lease(turn: Turn, command: Command, error: Document) -> None:
     if command.kind == outbox.START or not command.lease_id:
         _give_up(turn, command, error)
         return
-    outbox.drop(turn, command)
+    outbox.drop(turn, command, refused=True)
     item = turn.item(command.work_item_id)
     if item is not None and item.lease is not None and item.lease.lease_id == command.lease_id:
         turn.change(item, lease=None, suspended=True)
@@ -109,10 +109,10 @@ def _lose_lease(turn: Turn, command: Command, error: Document) -> None:
 def _lose_ownership(turn: Turn, command: Command, error: Document) -> None:
     """Fenced (MWP-WRK-019): the item is no concern of ours until a fact makes it one again."""
     del error
-    outbox.drop(turn, command)
+    outbox.drop(turn, command, refused=True)
     item = turn.item(command.work_item_id)
     if item is not None and command.kind == outbox.ACCEPT:
-        turn.change(item, answered_offer=command.payload["offerId"])
+        admission.note_answer(turn, item)
     elif item is not None:
         facts.forget(turn, item.group_id, item.work_item_id, item.state)
 
@@ -126,7 +126,7 @@ def _lose_session(turn: Turn, command: Command, error: Document) -> None:
 def _lose_membership(turn: Turn, command: Command, error: Document) -> None:
     """Wait for the Membership Epoch that we do not know yet (MWP-MSN-010)."""
     group = turn.group(command.group_id)
-    outbox.drop(turn, command)
+    outbox.drop(turn, command, refused=True)
     item = turn.item(command.work_item_id)
     if item is not None and command.kind == outbox.ACCEPT:
         turn.change(item, suspended=True)

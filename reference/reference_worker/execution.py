@@ -28,7 +28,8 @@ def receive(turn: Turn, stimulus: Document) -> None:
     item = turn.item(run.work_item_id)
     handler = REPORTS.get(report["kind"])
     if item is not None and handler is not None:
-        operations.count_usage(turn, run, item, report.get("usage", {}))
+        if report["kind"] in ("progress", "safe_point"):
+            operations.count_usage(turn, run, item, report.get("usage", {}))
         handler(turn, run, item, report)
 
 

@@ -14,6 +14,7 @@ from reference_worker.projection import Projection, Receipt
 from reference_worker.records import from_row, to_row
 
 FILE_NAME = "worker.sqlite3"
+SYNCHRONOUS = "FULL"  # a commit is on the disk before its effects leave
 LAYOUT = 1  # raised whenever a record's fields change; an older file is rebuilt by Replay
 
 _SCHEMA = """
@@ -114,17 +115,22 @@ class Journal:
 
     def receipt(self, event_id: str) -> Receipt | None:
         """See projection.Recall."""
-        row = self._connection.execute(
-            "SELECT group_id, sequence, digest FROM receipts WHERE event_id = ?", (event_id,)
-        ).fetchone()
-        return None if row is None else Receipt(*row)
+        query = "SELECT group_id, sequence, digest FROM receipts WHERE event_id = ?"
+        row = self._look_up(query, event_id)
+        return None if row is None else Receipt(str(row[0]), int(str(row[1])), str(row[2]))
 
     def standing(self, work_item_id: str) -> str | None:
         """See projection.Recall."""
-        row = self._connection.execute(
-            "SELECT state FROM standings WHERE work_item_id = ?", (work_item_id,)
-        ).fetchone()
+        row = self._look_up("SELECT state FROM standings WHERE work_item_id = ?", work_item_id)
         return None if row is None else str(row[0])
+
+    def _look_up(self, query: str, key: str) -> tuple[object, ...] | None:
+        try:
+            row: tuple[object, ...] | None = self._connection.execute(query, (key,)).fetchone()
+        except sqlite3.Error as problem:
+            hint = "empty the state directory; Replay rebuilds it"
+            raise JournalError("JOURNAL_UNREADABLE", str(problem), hint) from None
+        return row
 
     def close(self) -> None:
         """Close the file; what was committed stays."""
@@ -136,7 +142,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     try:
         connection.execute("PRAGMA locking_mode=EXCLUSIVE")  # two processes, one directory: refused
         connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute(f"PRAGMA synchronous={SYNCHRONOUS}")
         _check(connection)
         connection.executescript(_SCHEMA)
         connection.execute(f"PRAGMA user_version={LAYOUT}")

@@ -37,7 +37,6 @@ def is_member(turn: Turn, group_id: str) -> bool:
     group = turn.group(group_id)
     return (
         group is not None
-        and group_id in turn.runtime.links
         and not group.mission_ended
         and (
             group.membership_state in ("active", "stale")

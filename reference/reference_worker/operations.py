@@ -116,8 +116,9 @@ def count_usage(turn: Turn, run: Run, item: WorkItem, usage: Document) -> None:
     """Pause work that has used up what its contract allows, and escalate (MWP-AUT-004)."""
     budget = item.contract.budget
     for name, limit in BUDGET_DIMENSIONS.items():
-        if limit in budget and usage.get(name, 0) > budget[limit]:
-            escalate(turn, run, f"budget: {limit} is exceeded")
+        used = usage.get(name, 0)
+        if limit in budget and used and used >= budget[limit]:
+            escalate(turn, run, f"budget: {limit} is used up")
             return
 
 

@@ -61,6 +61,7 @@ def propose(
     )
     _keep(turn, command)
     _transmit(turn, command)
+    turn.touch(item.work_item_id)
 
 
 def outstanding(turn: Turn, work_item_id: str) -> list[Command]:
@@ -184,12 +185,16 @@ def answered(turn: Turn, action_id: str) -> None:
         turn.touch(command.work_item_id)
 
 
-def drop(turn: Turn, command: Command) -> None:
-    """Give a Command up; a start that did not happen is no service."""
+def drop(turn: Turn, command: Command, *, refused: bool = False) -> None:
+    """Give a Command up.
+
+    A start that was refused or never sent is no service. One that was sent and not answered may
+    have been granted, and stays charged: leaving must not wash a debt off.
+    """
     _forget(turn, command)
     if command.kind == START:
         flow = turn.runtime.reservations.pop(command.work_item_id, None)
-        if flow is not None:
+        if flow is not None and (refused or not command.frame):
             turn.runtime.scheduler.refund(flow)
     turn.touch(command.work_item_id)
 

@@ -68,6 +68,10 @@ class Policy:
         """How `policy_required` resolves for this WorkItem."""
         return bool(self.items.get(work_item_id, {}).get("executionApproval") == "required")
 
+    def is_available(self, capability_id: str) -> bool:
+        """False while the Organization says that a capability cannot be used."""
+        return self.availability.get(capability_id) != "unavailable"
+
     def queued_max(self) -> int:
         """Accepted items that may wait over all Groups."""
         return self.limits.get("maxQueuedItems", QUEUED_ITEMS_MAX)

@@ -8,7 +8,8 @@ preempt each other without a new cause, and fair turns of a lower class are left
 
 from __future__ import annotations
 
-from reference_worker import slots
+from reference_worker import eligibility, slots
+from reference_worker.records import WorkItem
 from reference_worker.runtime import Phase, Run
 from reference_worker.turn import Turn
 
@@ -33,6 +34,13 @@ def consider(turn: Turn) -> None:
     chosen = turn.runtime.scheduler.next()
     if chosen is not None and chosen[0] in turn.runtime.challengers:
         _preempt_for(turn, *chosen)
+
+
+def hold_unfit(turn: Turn, run: Run, item: WorkItem) -> None:
+    """Checkpoint work whose terms or Agent Card changed: it needs a renewed acceptance."""
+    if run.phase is Phase.RUNNING and eligibility.unfit(turn, item) in eligibility.NEEDS_ACCEPTANCE:
+        slots.move(turn, run, "preempt")  # MWP-WRK-002, MWP-IDN-003
+        slots.tell(turn, run, "preempt")
 
 
 def _is_wanted(turn: Turn, run: Run) -> bool:

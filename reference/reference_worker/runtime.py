@@ -116,30 +116,46 @@ class GroupContext:
 
 
 class Timers:
-    """Times at which something has to be looked at again."""
+    """Times at which something has to be looked at again.
+
+    Looking at a key begins with `clear` and sets its times anew, so that nobody is woken for what
+    was settled meanwhile.
+    """
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, str]] = []
-        self._set: set[tuple[int, str]] = set()
+        self._pushed: set[tuple[int, str]] = set()
+        self._wanted: dict[str, set[int]] = {}
 
     def set(self, when: int, key: str) -> None:
         """Remember to look at `key` at `when`."""
-        if (when, key) not in self._set:
-            self._set.add((when, key))
+        self._wanted.setdefault(key, set()).add(when)
+        if (when, key) not in self._pushed:
+            self._pushed.add((when, key))
             heapq.heappush(self._heap, (when, key))
+
+    def clear(self, key: str) -> None:
+        """Forget what was set for `key`."""
+        self._wanted.pop(key, None)
 
     def due(self, now: int) -> list[str]:
         """Keys whose time has come."""
         keys: dict[str, None] = {}
-        while self._heap and self._heap[0][0] <= now:
+        while (when := self.next()) is not None and when <= now:
             timer = heapq.heappop(self._heap)
-            self._set.discard(timer)
+            self._pushed.discard(timer)
+            self._wanted[timer[1]].discard(timer[0])
             keys[timer[1]] = None
         return list(keys)
 
     def next(self) -> int | None:
         """The earliest time that is still to come."""
-        return self._heap[0][0] if self._heap else None
+        while self._heap:
+            timer = self._heap[0]
+            if timer[0] in self._wanted.get(timer[1], ()):
+                return timer[0]
+            self._pushed.discard(heapq.heappop(self._heap))
+        return None
 
 
 @define

@@ -24,8 +24,9 @@ def open_runtime(projection: Projection, stimulus: Document) -> Runtime:
     """The runtime of a new session over the projections of the former one."""
     agent, organization = Agent.read(stimulus["agent"]), stimulus["organization"]
     known = projection.sessions.get("self") or Session(agent.agent_id, 0)
-    epoch = max(known.session_epoch, stimulus["sessionEpoch"])
-    fenced_by = known.fenced_by if known.fenced_by > epoch else 0
+    epoch = stimulus["sessionEpoch"]
+    highest = max(known.session_epoch, known.fenced_by)
+    fenced_by = highest if highest > epoch else 0
     card_version = max(known.card_version, agent.card_version)
     projection.session = evolve(
         known, session_epoch=epoch, fenced_by=fenced_by, card_version=card_version
@@ -147,6 +148,7 @@ def policy(turn: Turn, stimulus: Document) -> None:
         if after.rank(after.class_of(*key)) > before.rank(before.class_of(*key)):
             challenge(turn, item.work_item_id)
         turn.touch(item.work_item_id)
+    _release_suspended(turn)
 
 
 def keys(turn: Turn, stimulus: Document) -> None:
@@ -154,6 +156,14 @@ def keys(turn: Turn, stimulus: Document) -> None:
     turn.runtime.keys = turn.runtime.keys.extended(stimulus["keys"])
     if "authorized" in stimulus:
         turn.runtime.authorized = read_authorized(stimulus["authorized"])
+    _release_suspended(turn)
+
+
+def _release_suspended(turn: Turn) -> None:
+    """What was refused may be tried again: the cause of the refusal may have been corrected."""
+    for item in turn.projection.items:
+        if item.suspended:
+            turn.change(item, suspended=False, refusals=0)
 
 
 def save_scheduler(turn: Turn) -> None:

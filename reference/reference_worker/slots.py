@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from reference_worker import disclosure, eligibility, leases, outbox
 from reference_worker.documents import Document, sha256
 from reference_worker.records import WorkItem
-from reference_worker.runtime import Link, Phase, Run
+from reference_worker.runtime import Phase, Run
 from reference_worker.turn import Turn
 
 # What each signal does to a slot; a signal that is not listed for a phase is ignored. None: free.
@@ -175,7 +175,7 @@ def claim(turn: Turn, item: WorkItem) -> None:
         and not item.suspended
         and eligibility.unfit(turn, item) is None
         and turn.now >= item.not_before
-        and turn.runtime.links.get(item.group_id) in (Link.LIVE, Link.CUT)
+        and turn.is_live(item.group_id)
         and not outbox.has_outstanding(turn, item, *outbox.CLOSING_KINDS)
     )
     if wants:

@@ -37,14 +37,18 @@ class Turn:
         self.effects.append(effect)
 
     def send(self, frame_type: str, group_id: str, **members: object) -> Document:
-        """Emit a wire frame of this Worker's making and return it."""
+        """Emit a wire frame of this Worker's making and return it.
+
+        A fenced runtime makes none (MWP-IDN-008).
+        """
         frame: Document = {
             "protocolVersion": "0.1",
             "frameId": self.identifier("frame", group_id),
             "frameType": frame_type,
             **members,
         }
-        self.emit({"type": "frame", "frame": frame})
+        if not self.projection.session.fenced_by:
+            self.emit({"type": "frame", "frame": frame})
         return frame
 
     def touch(self, work_item_id: str) -> None:

@@ -20,7 +20,7 @@ from reference_worker import (
     sessions,
 )
 from reference_worker.documents import Document
-from reference_worker.instants import micros, spell
+from reference_worker.instants import NEVER, micros, spell
 from reference_worker.projection import Projection
 from reference_worker.runtime import Runtime, Token
 from reference_worker.turn import Turn
@@ -71,6 +71,7 @@ class Worker:
         turn = Turn(self.projection, self._runtime, now, wall)
         handler(turn, stimulus)
         duties.settle(turn)
+        assert (self._runtime.timers.next() or NEVER) > now, "nothing that is due is left undone"
         _acknowledge(turn)
         sessions.save_scheduler(turn)
         wake_at = self._runtime.timers.next()

@@ -37,8 +37,14 @@ def _key(name: str) -> tuple[str, str, str]:
     return f"urn:test:key:{name}", encode_base64url(seed), encode_base64url(public)
 
 
+class Crashed(Exception):  # noqa: N818 - an event of the test, not an error
+    """The Worker died after its commit and before its effects left."""
+
+
 class Organization:
     """Groups, a clock, and one Worker that is driven through its Port."""
+
+    Crashed = Crashed
 
     def __init__(self, directory: Path, slots: int = 1, session: int = 1) -> None:
         self.directory, self.slots, self.session = directory, slots, session
@@ -60,7 +66,8 @@ class Organization:
         self.lease_seconds = 600
         self.answering = True
         self.port: Any = factory()
-        self.cuts: list[Callable[[], None]] = []
+        self.handled = 0
+        self.crash_after = 0
         for name in "AB":
             self.add_group(name)
 
@@ -216,13 +223,14 @@ class Organization:
         result = self.port.handle({"type": kind, "now": spell(self.now), **members})
         self.wake_at = result.get("wakeAt")
         effects = json.loads(json.dumps(result["effects"]))
+        self.handled += 1
+        if self.handled == self.crash_after:
+            raise Crashed  # what was committed stays; the effects never left
         self.effects += effects
         for effect in effects:
             if effect["type"] == "frame":
                 frame = effect["frame"]
                 assert is_valid(FRAMES.get(frame["frameType"], "pingFrame"), frame), frame
-        for cut in self.cuts:
-            cut()
         if self.answering:
             self.answer(effects)
         return effects
@@ -382,7 +390,7 @@ class Organization:
         self.counter += 1
         if kind == "work.accept_offer":
             epoch = item.get("epoch", 0) + 1
-            self._own(item, epoch)
+            self.own(item, epoch)
             extra["leases"] = [
                 self._lease(item, "ownership", item["owner"]["ownershipLeaseId"], 10**7)
             ]
@@ -421,7 +429,7 @@ class Organization:
             item["groupId"], event_kind, {"workItem": item, **extra}, command["actionId"]
         )
 
-    def _own(self, item: Json, epoch: int, agent_id: str = WORKER) -> None:
+    def own(self, item: Json, epoch: int, agent_id: str = WORKER) -> None:
         capabilities = item["contract"]["requiredCapabilities"]
         item["state"] = "queued"
         item.pop("offers", None)

@@ -168,7 +168,7 @@ def test_reassignment_fences_the_former_owner(organization: Make) -> None:
     org.open()
     org.give("a1")
     item = org.items["urn:test:item:a1"]
-    org._own(item, 2, "urn:test:agent:v")
+    org.own(item, 2, "urn:test:agent:v")
     effects = org.deliver(org.fact("a1", "work.offer.accepted", "queued"))
     assert types(effects) == ["cancel", "release"]
 
