@@ -7,7 +7,7 @@ first; an empty result says nothing unless the check's occasion arose, which the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from attrs import frozen
 
@@ -23,6 +23,16 @@ class Breach:
     group: str
     item: str
     observed: str
+
+
+@frozen
+class Pause:
+    """An item was paused at a safe point after `progress_seconds` of its segment."""
+
+    at: int
+    group: str
+    item: str
+    progress_seconds: float
 
 
 def quota_breaches(history: ServiceHistory) -> tuple[Breach, ...]:
@@ -136,3 +146,30 @@ def determinism_breaches(one: ServiceHistory, other: ServiceHistory) -> tuple[Br
         observed = f"{len(first)} dispatches in one run, {len(second)} in the other"
         return (Breach("deterministic", min(one.ends_at, other.ends_at), "", "", observed),)
     return ()
+
+
+def pause_breaches(
+    pauses: Sequence[Pause], *, per_item: int, causes: int, slots: int
+) -> tuple[Breach, ...]:
+    """MWP-WRK-015: preemption makes progress and comes to an end.
+
+    Each dispatch yields at least one segment of progress before the next pause, an item is paused
+    at most `per_item` times, and each pause has a cause: at most one per slot for each of the
+    `causes` (arrivals and changes of class), which is what ends mutual preemption.
+    """
+    found = [
+        Breach("preempt", pause.at, pause.group, pause.item, "paused without any progress")
+        for pause in pauses
+        if pause.progress_seconds <= 0
+    ]
+    counted: dict[str, int] = {}
+    for pause in pauses:
+        counted[pause.item] = counted.get(pause.item, 0) + 1
+        if counted[pause.item] == per_item + 1:
+            observed = f"paused more than {per_item} times"
+            found.append(Breach("preempt", pause.at, pause.group, pause.item, observed))
+    if len(pauses) > slots * causes:
+        last = pauses[slots * causes]
+        observed = f"{len(pauses)} pauses, {causes} arrivals and class changes, {slots} slots"
+        found.append(Breach("preempt", last.at, last.group, last.item, observed))
+    return tuple(found)

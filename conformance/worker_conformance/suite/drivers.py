@@ -165,19 +165,19 @@ def _flood(settings: _Settings) -> _Plan:
 def _starve(settings: _Settings) -> _Plan:
     """An endless stream of favoured work, and one disfavoured item of the lowest class.
 
-    By default the stream is in the other Groups and class is what favours it. With `by` set to
-    `urgency`, `deadline` or `nothing` the victim's own Group streams as well.
+    The victim's own Group streams as well. By default the classes of the Groups are what favours
+    the others; `by` may be set to `urgency`, `deadline` or `nothing` instead.
     """
     lowest = min(settings.groups, key=lambda group: CLASS_ORDER.get(group.priority_class, 0))
     victim = settings.text("victim", lowest.name)
     horizon = Horizon.of(settings.world.parameters)
     seconds = max(ITEM_SECONDS, -(-round(horizon.horizon_seconds) // HORIZON_PARTS))
     by = settings.text("by", "class")
-    streams = [name for name in settings.names if by != "class" or name != victim]
     urgency = "critical" if by == "urgency" else "normal"
     deadline = NEAR_SECONDS if by == "deadline" else None
     makers = {
-        name: [Offer(name, seconds, urgency=urgency, deadline_seconds=deadline)] for name in streams
+        name: [Offer(name, seconds, urgency=urgency, deadline_seconds=deadline)]
+        for name in settings.names
     }
     # Short queues: a deep one would make its own items wait long under any Scheduler.
     depth = settings.world.scenario.agent.slots + 2

@@ -291,6 +291,20 @@ class Wall(Deep):
 
 
 @define
+class Interrupting(Deep):
+    """Every few dispatches one Group offers an item of the highest class."""
+
+    interrupting: str = ""
+    every_dispatches: int = 5
+
+    def after_dispatch(self, view: View, offer: Offer) -> Iterable[Reaction]:
+        """Refill; interrupt now and then."""
+        yield from self.refill(view, offer.group)
+        if view.dispatches % self.every_dispatches == 0:
+            yield Offer(self.interrupting, priority_class="urgent")
+
+
+@define
 class Batch:
     """Everything is offered at once, and nothing after it."""
 

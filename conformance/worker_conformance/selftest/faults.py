@@ -1,0 +1,86 @@
+"""Which check catches which unfair Scheduler, and in which trial.
+
+A judge that misses one of these is too weak. The table in docs/fairness.md is made from this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import frozen
+
+from worker_conformance.selftest import unfair
+from worker_conformance.selftest.schedulers import Scheduler
+
+
+@frozen
+class Fault:
+    """An unfair Scheduler, the trial that shows its fault, and the check that must catch it.
+
+    `weights` names a weight set of the examination, `slots` the number of slots.
+    """
+
+    scheduler: type[Scheduler]
+    trial: str
+    check: str
+    weights: str = "1:2:4"
+    slots: int = 2
+
+
+UNFAIR: Mapping[str, Fault] = {
+    "first come, first served": Fault(unfair.FirstComeFirstServed, "flood", "flood"),
+    "newest first": Fault(unfair.NewestFirst, "starve by nothing", "starve", "equal", 1),
+    "shortest first": Fault(unfair.ShortestFirst, "mixed-sizes", "mixed-sizes"),
+    "most urgent first": Fault(unfair.MostUrgentFirst, "inflate", "inflate", "equal"),
+    "nearest deadline first": Fault(unfair.NearestDeadlineFirst, "inflate", "inflate", "equal"),
+    "highest class first": Fault(unfair.HighestClassFirst, "starve by class", "starve", "equal", 1),
+    "longest queue first": Fault(unfair.LongestQueueFirst, "flood", "flood", "equal"),
+    "tickets per job": Fault(unfair.TicketsPerJob, "flood", "flood", "equal"),
+    "weight ignored": Fault(unfair.WeightIgnored, "share", "share"),
+    "weights rounded": Fault(unfair.WeightsRounded, "share", "share", "fractional"),
+    "weight inverted": Fault(unfair.WeightInverted, "share", "share"),
+    "weight cached": Fault(unfair.WeightCached, "reweigh", "reweigh"),
+    "weight squared": Fault(unfair.WeightSquared, "share", "share"),
+    "inactive Groups counted": Fault(unfair.InactiveCounted, "idle Group", "share"),
+    "smooth weights, sums not normalised": Fault(
+        unfair.UnnormalisedSmooth, "pulse", "pulse", "16:1:1", 4
+    ),
+    "strict list order": Fault(unfair.StrictListOrder, "share", "share", "equal"),
+    "state not kept": Fault(unfair.StateNotKept, "share", "share", "equal"),
+    "sticky": Fault(unfair.Sticky, "share", "share", "equal"),
+    "credit kept while idle": Fault(unfair.CreditKeptIdle, "hoard", "hoard", "equal"),
+    "deficit kept while idle": Fault(unfair.DeficitKeptIdle, "hoard", "hoard", "equal"),
+    "credit not clamped": Fault(unfair.CreditUnclamped, "hoard", "hoard", "equal"),
+    "debt lost on leaving": Fault(unfair.DebtLostOnLeaving, "rejoin", "rejoin"),
+    "debt lost when empty": Fault(unfair.DebtLostWhenEmpty, "pulse", "pulse", "equal", 1),
+    "newcomer last": Fault(unfair.NewcomerLast, "pulse", "pulse", "equal"),
+    "busy Groups age": Fault(unfair.BusyGroupsAge, "share", "share", "equal"),
+    "key finer than the Group": Fault(unfair.FinerKey, "split", "split", "equal"),
+    "another unit than declared": Fault(unfair.OtherUnit, "mixed-sizes", "mixed-sizes", "equal"),
+    "charge capped": Fault(unfair.LongJobsFree, "mixed-sizes", "mixed-sizes", "equal"),
+    "cancelled work charged": Fault(unfair.CancelledCharged, "cancel", "cancel", "equal"),
+    "slot affinity": Fault(unfair.FirstSlotOnly, "share", "share", "equal"),
+    "ageing saturates": Fault(unfair.AgeingSaturates, "starve by class", "starve", "equal", 1),
+    "ageing restarts": Fault(unfair.AgeingRestarts, "starve by class", "starve", "equal", 1),
+    "ageing too slow": Fault(unfair.AgeingTooSlow, "starve by class", "starve", "equal", 1),
+    "class ratio unbounded": Fault(
+        unfair.ClassRatioUnbounded, "starve by class", "starve", "equal", 1
+    ),
+    "keys cached at enqueue": Fault(unfair.KeysCachedAtEnqueue, "reorder", "reorder"),
+    "reordered to the end": Fault(unfair.ReorderedToTheEnd, "reorder", "reorder"),
+    "quota ignored": Fault(unfair.QuotaIgnored, "quota", "quota"),
+    "quota off by one": Fault(unfair.QuotaOffByOne, "quota", "quota"),
+    "quota leaks": Fault(unfair.QuotaLeaks, "quota", "live"),
+    "candidates cut": Fault(unfair.CandidatesCut, "quota wall", "prompt"),
+    "wake-up lost": Fault(unfair.WakeUpLost, "quota", "live"),
+    "gate ignored": Fault(unfair.GateIgnored, "blocked", "safe"),
+    "gate stuck": Fault(unfair.GateStuck, "blocked", "live"),
+    "cancelled work runs": Fault(unfair.CancelledRuns, "cancel", "safe"),
+    "started twice": Fault(unfair.StartedTwice, "share", "safe"),
+    "slot left empty": Fault(unfair.SlotLeft, "share", "prompt"),
+    "one Group refused": Fault(unfair.OneGroupRefused, "share", "share", "equal"),
+    "one Group delayed": Fault(unfair.OneGroupDelayed, "share", "share", "equal"),
+    "completions forgotten": Fault(unfair.CompletionForgotten, "share", "share", "equal"),
+    "mutual preemption": Fault(unfair.MutualPreemption, "preempt", "preempt", "equal", 1),
+    "favourite of the hour": Fault(unfair.RandomVictims, "share", "share", "equal"),
+}
