@@ -66,6 +66,7 @@ class Organization:
         self.lease_seconds = 600
         self.answering = True
         self.port: Any = factory()
+        self.epochs: dict[str, int] = {}
         self.handled = 0
         self.crash_after = 0
         for name in "AB":
@@ -389,8 +390,7 @@ class Organization:
         extra: Json = {}
         self.counter += 1
         if kind == "work.accept_offer":
-            epoch = item.get("epoch", 0) + 1
-            self.own(item, epoch)
+            self.own(item, self.epochs.get(item["workItemId"], 0) + 1)
             extra["leases"] = [
                 self._lease(item, "ownership", item["owner"]["ownershipLeaseId"], 10**7)
             ]
@@ -433,6 +433,7 @@ class Organization:
         capabilities = item["contract"]["requiredCapabilities"]
         item["state"] = "queued"
         item.pop("offers", None)
+        self.epochs[item["workItemId"]] = epoch
         item["owner"] = {
             "agentId": agent_id,
             "agentCardVersion": 3,
