@@ -160,8 +160,11 @@ def _position(node: YamlNode) -> int:
 def _write_positions(value: object) -> Plain:
     if not isinstance(value, Mapping) or not value:
         raise unsayable(value)
-    words = {place: word for word, place in PLACES.items()}
-    return {group: words.get(sequence, sequence) for group, sequence in value.items()}
+    return {group: _named_position(sequence) for group, sequence in value.items()}
+
+
+def _named_position(sequence: int) -> Plain:
+    return next((word for word, place in PLACES.items() if place == sequence), sequence)
 
 
 def _read_leaks(node: YamlNode, names: Names) -> object:
