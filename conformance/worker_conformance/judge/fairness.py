@@ -310,7 +310,7 @@ class _Measure:
         served.mark, served.mark_at = index, dispatch.at
         for name, low in served.least.items():
             level = self.accounts[name].served - served.served
-            if level < low[0]:
+            if level <= low[0]:  # of equal ones the latest, which makes the shortest story
                 served.least[name] = (level, index, dispatch.at)
 
     def _bound(self, ahead: str, behind: str) -> float:

@@ -258,6 +258,12 @@ class LargestLag(Scheduler):
         super().__init__(slots, seed)
         self.virtual = 0.0
 
+    def configure(self, group: str, weight: float, quota: int | None) -> None:
+        """A new weight must not rewrite what was used under the old one."""
+        if group in self.groups:
+            self.groups[group].tag *= weight / self.groups[group].weight
+        super().configure(group, weight, quota)
+
     def pick(self, ready: Sequence[GroupQueue]) -> GroupQueue:
         """The largest entitlement not used yet, per unit of weight."""
         return min(ready, key=lambda group: (group.tag / group.weight, group.place))

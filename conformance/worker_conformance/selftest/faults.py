@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from attrs import frozen
 
 from worker_conformance.selftest import unfair
+from worker_conformance.selftest import unfair_rules as rules
 from worker_conformance.selftest.schedulers import Scheduler
 
 
@@ -40,6 +41,7 @@ UNFAIR: Mapping[str, Fault] = {
     "weights rounded": Fault(unfair.WeightsRounded, "share", "share", "fractional"),
     "weight inverted": Fault(unfair.WeightInverted, "share", "share"),
     "weight cached": Fault(unfair.WeightCached, "reweigh", "reweigh"),
+    "history rescaled": Fault(unfair.HistoryRescaled, "reweigh", "reweigh"),
     "weight squared": Fault(unfair.WeightSquared, "share", "share"),
     "inactive Groups counted": Fault(unfair.InactiveCounted, "idle Group", "share"),
     "smooth weights, sums not normalised": Fault(
@@ -60,27 +62,27 @@ UNFAIR: Mapping[str, Fault] = {
     "charge capped": Fault(unfair.LongJobsFree, "mixed-sizes", "mixed-sizes", "equal"),
     "cancelled work charged": Fault(unfair.CancelledCharged, "cancel", "cancel", "equal"),
     "slot affinity": Fault(unfair.FirstSlotOnly, "share", "share", "equal"),
-    "ageing saturates": Fault(unfair.AgeingSaturates, "starve by class", "starve", "equal", 1),
-    "ageing restarts": Fault(unfair.AgeingRestarts, "starve by class", "starve", "equal", 1),
-    "ageing too slow": Fault(unfair.AgeingTooSlow, "starve by class", "starve", "equal", 1),
+    "ageing saturates": Fault(rules.AgeingSaturates, "starve by class", "starve", "equal", 1),
+    "ageing restarts": Fault(rules.AgeingRestarts, "starve by class", "starve", "equal", 1),
+    "ageing too slow": Fault(rules.AgeingTooSlow, "starve by class", "starve", "equal", 1),
     "class ratio unbounded": Fault(
-        unfair.ClassRatioUnbounded, "starve by class", "starve", "equal", 1
+        rules.ClassRatioUnbounded, "starve by class", "starve", "equal", 1
     ),
-    "keys cached at enqueue": Fault(unfair.KeysCachedAtEnqueue, "reorder", "reorder"),
-    "reordered to the end": Fault(unfair.ReorderedToTheEnd, "reorder", "reorder"),
-    "quota ignored": Fault(unfair.QuotaIgnored, "quota", "quota"),
-    "quota off by one": Fault(unfair.QuotaOffByOne, "quota", "quota"),
-    "quota leaks": Fault(unfair.QuotaLeaks, "quota", "live"),
-    "candidates cut": Fault(unfair.CandidatesCut, "quota wall", "prompt"),
-    "wake-up lost": Fault(unfair.WakeUpLost, "quota", "live"),
-    "gate ignored": Fault(unfair.GateIgnored, "blocked", "safe"),
-    "gate stuck": Fault(unfair.GateStuck, "blocked", "live"),
-    "cancelled work runs": Fault(unfair.CancelledRuns, "cancel", "safe"),
-    "started twice": Fault(unfair.StartedTwice, "share", "safe"),
-    "slot left empty": Fault(unfair.SlotLeft, "share", "prompt"),
-    "one Group refused": Fault(unfair.OneGroupRefused, "share", "share", "equal"),
-    "one Group delayed": Fault(unfair.OneGroupDelayed, "share", "share", "equal"),
-    "completions forgotten": Fault(unfair.CompletionForgotten, "share", "share", "equal"),
-    "mutual preemption": Fault(unfair.MutualPreemption, "preempt", "preempt", "equal", 1),
-    "favourite of the hour": Fault(unfair.RandomVictims, "share", "share", "equal"),
+    "keys cached at enqueue": Fault(rules.KeysCachedAtEnqueue, "reorder", "reorder"),
+    "reordered to the end": Fault(rules.ReorderedToTheEnd, "reorder", "reorder"),
+    "quota ignored": Fault(rules.QuotaIgnored, "quota", "quota"),
+    "quota off by one": Fault(rules.QuotaOffByOne, "quota", "quota"),
+    "quota leaks": Fault(rules.QuotaLeaks, "quota", "live"),
+    "candidates cut": Fault(rules.CandidatesCut, "quota wall", "prompt"),
+    "wake-up lost": Fault(rules.WakeUpLost, "quota", "live"),
+    "gate ignored": Fault(rules.GateIgnored, "blocked", "safe"),
+    "gate stuck": Fault(rules.GateStuck, "blocked", "live"),
+    "cancelled work runs": Fault(rules.CancelledRuns, "cancel", "safe"),
+    "started twice": Fault(rules.StartedTwice, "share", "safe"),
+    "slot left empty": Fault(rules.SlotLeft, "share", "prompt"),
+    "one Group refused": Fault(rules.OneGroupRefused, "share", "share", "equal"),
+    "one Group delayed": Fault(rules.OneGroupDelayed, "share", "share", "equal"),
+    "completions forgotten": Fault(rules.CompletionForgotten, "share", "share", "equal"),
+    "mutual preemption": Fault(rules.MutualPreemption, "preempt", "preempt", "equal", 1),
+    "favourite of the hour": Fault(rules.RandomVictims, "share", "share", "equal"),
 }
