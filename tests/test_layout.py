@@ -26,13 +26,12 @@ FORBIDDEN_WORDS = re.compile(
 FOREIGN_PATHS_ALLOWED = {".ci/run", "tests/test_layout.py"}
 
 
-def sources() -> Iterator[Path]:
-    for folder in PACKAGES.values():
-        yield from folder.rglob("*.py")
+def sources() -> list[Path]:
+    return sorted(path for folder in PACKAGES.values() for path in folder.rglob("*.py"))
 
 
 def tracked_texts() -> Iterator[Path]:
-    listed = subprocess.run(  # noqa: S603 - a fixed command
+    listed = subprocess.run(
         ["git", "ls-files"],  # noqa: S607 - git is found on the path
         cwd=ROOT,
         capture_output=True,
@@ -99,9 +98,7 @@ def test_no_text_names_a_machine_or_a_registry() -> None:
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
             continue
-        guilty += [
-            f"{path.relative_to(ROOT)}: {found}" for found in FORBIDDEN_WORDS.findall(text)
-        ]
+        guilty += [f"{path.relative_to(ROOT)}: {found}" for found in FORBIDDEN_WORDS.findall(text)]
     assert not guilty
 
 
@@ -110,6 +107,8 @@ def test_both_packages_have_one_version() -> None:
         re.findall(r'__version__ = "([^"]+)"', (folder / "__init__.py").read_text("utf-8"))[0]
         for folder in PACKAGES.values()
     }
-    declared = re.findall(r'^version = "([^"]+)"', (ROOT / "pyproject.toml").read_text("utf-8"), re.M)
+    declared = re.findall(
+        r'^version = "([^"]+)"', (ROOT / "pyproject.toml").read_text("utf-8"), re.M
+    )
     assert versions == set(declared)
     assert f"## {declared[0]}" in (ROOT / "CHANGELOG.md").read_text("utf-8")

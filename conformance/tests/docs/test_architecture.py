@@ -18,13 +18,12 @@ LAYERS = {
     "documents": ("documents",),
     "port": ("documents", "port"),
     "scenario": ("documents", "scenario"),
-    "organization": ("documents", "scenario", "organization", "suite.clock"),
+    "organization": ("documents", "scenario", "organization"),
     "judge": (
         "documents",
         "scenario",
         "judge",
         "port.declaration",
-        "suite.clock",
         "organization.names",
     ),
 }

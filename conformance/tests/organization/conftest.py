@@ -16,6 +16,7 @@ from worker_conformance.documents.signing import SigningKey, Verified, sign
 from worker_conformance.organization.executor import Executor
 from worker_conformance.organization.organization import Organization
 from worker_conformance.organization.outcomes import Accepted, Outcome
+from worker_conformance.scenario.clock import SECOND, text_of
 from worker_conformance.scenario.model import (
     Act,
     ActKind,
@@ -26,7 +27,6 @@ from worker_conformance.scenario.model import (
     Scenario,
     WorkPlan,
 )
-from worker_conformance.suite.clock import SECOND, text_of
 
 DOCUMENTS = {
     "workItem": DocumentKind.WORK_ITEM,

@@ -8,8 +8,8 @@ from worker_conformance.errors import SuiteError
 from worker_conformance.organization.executor import NotRunningError
 from worker_conformance.organization.outcomes import Accepted
 from worker_conformance.port.messages import check_stimulus
+from worker_conformance.scenario.clock import SECOND
 from worker_conformance.scenario.model import Answer, Report, WorkPlan
-from worker_conformance.suite.clock import SECOND
 
 
 class Bench:

@@ -4,8 +4,8 @@ import pytest
 
 from worker_conformance.organization.outcomes import Accepted, Refused
 from worker_conformance.organization.requests import OFFLINE_EXTENSION
+from worker_conformance.scenario.clock import text_of
 from worker_conformance.scenario.model import ActKind, SetPolicy, WorkPlan
-from worker_conformance.suite.clock import text_of
 
 SECOND = 1_000_000
 USED = {"toolCalls": 2, "financial": 1.5}

@@ -8,8 +8,8 @@ from worker_conformance.documents.signing import Verified
 from worker_conformance.errors import SuiteError
 from worker_conformance.organization.outcomes import Refused
 from worker_conformance.port.messages import check_stimulus
+from worker_conformance.scenario.clock import SECOND
 from worker_conformance.scenario.model import ActKind, SetPolicy
-from worker_conformance.suite.clock import SECOND
 
 NOW = {"now": "2026-07-15T00:00:00Z"}
 

@@ -114,7 +114,7 @@ def _save(trace: Trace, file: Path) -> None:
 
 
 def _print_trace(console: Console, trace: Trace) -> None:
-    from worker_conformance.suite.clock import elapsed
+    from worker_conformance.scenario.clock import elapsed
 
     for entry in trace:
         line = Text(f"{elapsed(entry.at):>11}  {_SPEAKERS[entry.kind]:<6}  ", "dim")

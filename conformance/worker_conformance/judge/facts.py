@@ -14,7 +14,7 @@ from attrs import define, evolve, field, frozen
 
 from worker_conformance.documents.json_types import JsonObject, JsonValue, find
 from worker_conformance.judge.trace import Entry, EntryKind, NoteKind
-from worker_conformance.suite.clock import moment_of
+from worker_conformance.scenario.clock import moment_of
 
 Value = TypeVar("Value")
 

@@ -8,39 +8,50 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 
-from attrs import define, field
+from ahocorasick_rs import AhoCorasick
+from attrs import frozen
 
 from worker_conformance.documents.json_types import JsonObject
 from worker_conformance.judge.reading import command_of
 
 
-@define
+@frozen(slots=False)
 class MarkerSearch:
     """Searches for the markers of each Group: texts that belong to it alone."""
 
     markers: Mapping[str, tuple[str, ...]]
-    _needles: dict[str, tuple[tuple[str, str], ...]] = field(factory=dict)
 
     def find(self, owner: str, haystack: str) -> str | None:
         """The first marker of `owner` in `haystack`, or None."""
-        folded = haystack.lower()
-        return next((one for one, needle in self._needles_of(owner) if needle in folded), None)
+        return next((marker for group, marker in self._found(haystack) if group == owner), None)
 
     def find_foreign(self, group: str, haystack: str) -> tuple[str, str] | None:
         """`(owning Group, marker)` of the first marker that is not of `group`, or None."""
-        others = (owner for owner in self.markers if owner != group)
-        found = ((owner, self.find(owner, haystack)) for owner in others)
-        return next(((owner, marker) for owner, marker in found if marker is not None), None)
+        return next((found for found in self._found(haystack) if found[0] != group), None)
 
-    def _needles_of(self, owner: str) -> tuple[tuple[str, str], ...]:
-        if owner not in self._needles:
-            self._needles[owner] = tuple(
-                (marker, needle)
-                for marker in self.markers.get(owner, ())
-                for needle in _disguises(marker)
-            )
-        return self._needles[owner]
+    def _found(self, haystack: str) -> Iterator[tuple[str, str]]:
+        """`(owning Group, marker)` of every marker in a text, in one pass."""
+        hits = self._automaton.find_matches_as_indexes(haystack.lower(), overlapping=True)
+        return (self._owners[hit[0]] for hit in hits)
+
+    @cached_property
+    def _disguised(self) -> tuple[tuple[str, str, str], ...]:
+        return tuple(
+            (needle, owner, marker)
+            for owner, markers in self.markers.items()
+            for marker in markers
+            for needle in _disguises(marker)
+        )
+
+    @cached_property
+    def _owners(self) -> tuple[tuple[str, str], ...]:
+        return tuple((owner, marker) for _, owner, marker in self._disguised)
+
+    @cached_property
+    def _automaton(self) -> AhoCorasick:
+        return AhoCorasick([needle for needle, _, _ in self._disguised])
 
 
 def _disguises(marker: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from worker_conformance.documents.json_types import JsonObject, JsonValue, find
 from worker_conformance.judge.reading import command_of, kind_of, positions_in, strings_in
 from worker_conformance.judge.trace import Entry, EntryKind, NoteKind
-from worker_conformance.suite.clock import elapsed
+from worker_conformance.scenario.clock import elapsed
 
 LINES_MAX = 32
 """Lines of a transcript in a report: less than a screen."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from worker_conformance.suite.clock import SECOND, moment_of, text_of
+from worker_conformance.scenario.clock import SECOND, moment_of, text_of
 
 __all__ = ["SECOND", "moment_of", "text"]
 

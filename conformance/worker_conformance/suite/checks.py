@@ -39,6 +39,7 @@ class CheckInfo:
     kind: CheckKind
     source: str | None
     stake: str
+    needs: tuple[str, ...] = ()
 
 
 @cache
@@ -117,6 +118,7 @@ def info_of_scenario(scenario: Scenario) -> CheckInfo:
         kind=CheckKind.FAIRNESS if driven else CheckKind.VECTOR,
         source=scenario.source,
         stake=scenario.stake,
+        needs=scenario.needs,
     )
 
 
@@ -133,4 +135,5 @@ def _of_monitor(info: MonitorInfo) -> CheckInfo:
         kind=CheckKind.MONITOR,
         source=None,
         stake=f"Watched in every Trace; counts when {info.reached}.",
+        needs=info.needs,
     )

@@ -30,7 +30,7 @@ from worker_conformance.judge.verdicts import (
 )
 from worker_conformance.organization.organization import Organization
 from worker_conformance.port.contract import SUITE_NAME
-from worker_conformance.port.declaration import Declaration
+from worker_conformance.port.declaration import Declaration, Parameters
 from worker_conformance.port.locate import locate
 from worker_conformance.scenario.loader import load
 from worker_conformance.scenario.model import Profile
@@ -95,7 +95,7 @@ def run(options: RunOptions, listener: ProgressListener) -> RunResult:
     monitors = [info for info in claimed if info.kind is CheckKind.MONITOR]
     listener.planned(len(to_play) + len(monitors))
     _play(to_play, options, collector)
-    collector.sum_up(monitors)
+    collector.sum_up(monitors, declaration.parameters)
     shown = [info for info in selected if not _left_out(info, options)]
     return _result(options, declaration, transport, ordered(collector.results, shown))
 
@@ -113,7 +113,7 @@ def replay(path: Path, options: RunOptions) -> RunResult:
         transport = bench.transport
     own = result_of(checks.info_of_scenario(scenario), played, rerun, seconds)
     own = evolve(own, rerun=rerun.replay(path))
-    watched = _watched(scenario.id, played.sightings, rerun, path)
+    watched = _watched(scenario.id, played.sightings, rerun, path, declaration.parameters)
     chosen = evolve(options, select=(scenario.id,))
     return _result(chosen, declaration, transport, (own, *watched))
 
@@ -123,18 +123,23 @@ def rejudge(trace: Trace, path: Path) -> RunResult:
     scenario, declaration, monitors = watch_again(trace)
     name_of = Organization(scenario, trace.seed).names.name_of
     sightings = [sighting_of(monitor, trace, name_of) for monitor in monitors]
-    watched = _watched(scenario.id, sightings, Rerun(str(path), trace.seed), path)
+    rerun = Rerun(str(path), trace.seed)
+    watched = _watched(scenario.id, sightings, rerun, path, declaration.parameters)
     options = RunOptions(worker=str(path), select=(scenario.id,), seed=trace.seed)
     return _result(options, declaration, "saved Trace", watched)
 
 
 def _watched(
-    scenario_id: str, sightings: Iterable[Sighting], rerun: Rerun, path: Path
+    scenario_id: str,
+    sightings: Iterable[Sighting],
+    rerun: Rerun,
+    path: Path,
+    parameters: Parameters,
 ) -> tuple[CheckResult, ...]:
     tallies = Tallies()
     tallies.add(scenario_id, sightings)
     return tuple(
-        evolve(tallies.result_of(info, rerun), rerun=rerun.replay(path))
+        evolve(tallies.result_of(info, rerun, parameters), rerun=rerun.replay(path))
         for info in catalogue()
         if info.kind is CheckKind.MONITOR and tallies.reached(info.check_id)
     )
@@ -259,10 +264,10 @@ class _Collector:
         for info in infos:
             self.results[info.check_id] = not_claimed(info, self.rerun)
 
-    def sum_up(self, monitors: Sequence[CheckInfo]) -> None:
+    def sum_up(self, monitors: Sequence[CheckInfo], parameters: Parameters) -> None:
         """The monitors' results, once every Trace has been seen."""
         for info in monitors:
-            result = self._tallies.result_of(info, self.rerun)
+            result = self._tallies.result_of(info, self.rerun, parameters)
             self.results[info.check_id] = result
             self.listener.finished(result)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from attrs import define, field, frozen
 
 from worker_conformance.judge.conditions import Atom, View, atoms_of
-from worker_conformance.judge.conditions_fairness import fair, served_within
+from worker_conformance.judge.conditions_fairness import ScheduleFinding, fair, served_within
 from worker_conformance.judge.monitors import Context, Monitor, watch
 from worker_conformance.judge.trace import NoteKind, Trace
 from worker_conformance.judge.transcript import tell
@@ -29,8 +29,11 @@ from worker_conformance.scenario.model import (
     Scenario,
     Step,
 )
+from worker_conformance.suite.abstention import abstained, broken_abstention, fallen_away
 from worker_conformance.suite.actions import perform
-from worker_conformance.suite.world import NeverRests, World
+from worker_conformance.suite.world import NeverRests, OutOfReach, World
+
+_UNREACHED = frozenset({Verdict.INCONCLUSIVE, Verdict.ABSTAINED})
 
 
 @frozen
@@ -62,6 +65,10 @@ def play(
 
     Raises AdapterError where the adapter breaks the Port; the caller decides how to go on.
     """
+    not_judged = fallen_away(scenario.needs, parameters)
+    if not_judged:
+        trace = Trace(scenario.id, seed)
+        return Played(Verdict.ABSTAINED, 0, not_judged, None, (), (), trace)
     world = World(scenario, port, parameters, seed, workspace)
     course = _Course(world)
     try:
@@ -70,6 +77,8 @@ def play(
                 break
     except HookNotSupported as unsupported:
         course.fail(f"the stimulus {unsupported.stimulus_type!r} is supported", str(unsupported))
+    except OutOfReach as impossible:
+        course.unreached = course.unreached or f"cannot be played on: {impossible}"
     except NeverRests as restless:
         course.fail("a Worker at rest once it says so", str(restless))
     world.leave()
@@ -107,11 +116,12 @@ class _Course:
         """Sum up, and let the monitors watch the whole Trace."""
         scenario = self.world.scenario
         verdict, failure = Verdict.PASS, None
+        self._weigh_abstention()
         if self.failure:
             broken = Verdict.FAIL if scenario.level is Level.MUST else Verdict.ADVICE
             verdict, failure = broken, self.failure
         elif self.unreached:
-            verdict = Verdict.INCONCLUSIVE
+            verdict = Verdict.ABSTAINED if self._abstains() else Verdict.INCONCLUSIVE
         elif self.advice:
             verdict, failure = Verdict.ADVICE, self.advice
         elif self.witness == 0:
@@ -123,25 +133,37 @@ class _Course:
         return Played(
             verdict=verdict,
             witness=self.witness,
-            reason=self.unreached if verdict is Verdict.INCONCLUSIVE else "",
+            reason=self.unreached if verdict in _UNREACHED else "",
             failure=failure,
             measurements=tuple(self.measurements),
             sightings=self._sightings(),
             trace=self.world.trace,
         )
 
+    # --- abstaining -------------------------------------------------------------------
+
+    def _abstains(self) -> tuple[str, ...]:
+        return abstained(self.world.scenario.needs, self.world.parameters)
+
+    def _weigh_abstention(self) -> None:
+        """Producing a trigger after declaring that one never does is a failure of its own."""
+        broken = broken_abstention(self._abstains(), self.world.trace)
+        if broken:
+            self.failure = self._failure(f"no {broken}, as the Worker declares", "seen", None)
+
     # --- looking ----------------------------------------------------------------------
 
     def _atoms(self, condition: Condition) -> tuple[Atom, ...]:
         world = self.world
-        if condition.kind is ConditionKind.FAIR:
-            world.note(NoteKind.REST)
-            findings = (fair(world.trace, world.scenario, world.parameters),)
-        elif condition.kind is ConditionKind.SERVED_WITHIN:
-            world.note(NoteKind.REST)
-            findings = served_within(world.trace, world.scenario, world.parameters, condition.value)
-        else:
+        if condition.kind not in {ConditionKind.FAIR, ConditionKind.SERVED_WITHIN}:
             return atoms_of(condition, self._view())
+        world.note(NoteKind.REST)
+        trace, scenario, parameters = world.trace, world.scenario, world.parameters
+        findings: tuple[ScheduleFinding, ...]
+        if condition.kind is ConditionKind.FAIR:
+            findings = (fair(trace, scenario, parameters),)
+        else:
+            findings = served_within(trace, scenario, parameters, condition.value)
         self.measurements.extend(one for finding in findings for one in finding.measurements)
         return tuple(
             Atom(finding.expected, finding.holds, finding.observed) for finding in findings

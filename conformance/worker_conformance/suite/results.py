@@ -12,7 +12,9 @@ from pathlib import Path
 from attrs import define, field, frozen
 
 from worker_conformance.judge.verdicts import CheckKind, CheckResult, Failure, Verdict
+from worker_conformance.port.declaration import Parameters
 from worker_conformance.scenario.model import Level
+from worker_conformance.suite.abstention import abstained, fallen_away
 from worker_conformance.suite.checks import CheckInfo
 from worker_conformance.suite.play import Played, Sighting
 
@@ -93,14 +95,16 @@ class Tallies:
         tally = self._by_id.get(check_id)
         return tally is not None and bool(tally.witness or tally.failure)
 
-    def result_of(self, info: CheckInfo, rerun: Rerun) -> CheckResult:
+    def result_of(self, info: CheckInfo, rerun: Rerun, parameters: Parameters) -> CheckResult:
         """The result of a monitor."""
         tally = self._by_id.get(info.check_id, MonitorTally())
         verdict, reason = Verdict.PASS, ""
         if tally.failure is not None:
             verdict = Verdict.FAIL if info.level is Level.MUST else Verdict.ADVICE
         elif tally.witness == 0:
-            verdict, reason = Verdict.INCONCLUSIVE, f"never reached: {_reached(info)}"
+            free = fallen_away(info.needs, parameters) or abstained(info.needs, parameters)
+            verdict = Verdict.ABSTAINED if free else Verdict.INCONCLUSIVE
+            reason = f"never reached: {_reached(info)}"
         return _result(
             info,
             verdict,

@@ -7,7 +7,8 @@ everything in the Trace. Never judges what it carries and never looks into the W
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn, Protocol, runtime_checkable
 
@@ -21,8 +22,8 @@ from worker_conformance.organization.organization import Organization
 from worker_conformance.organization.outcomes import Accepted, Appended, Outcome, Refused, Repeated
 from worker_conformance.port.contract import Port
 from worker_conformance.port.declaration import Parameters
+from worker_conformance.scenario.clock import moment_of, text_of
 from worker_conformance.scenario.model import Act, Report, Scenario, WorkPlan
-from worker_conformance.suite.clock import moment_of, text_of
 from worker_conformance.suite.mailbox import Mailbox
 
 CALLS_MAX = 200_000
@@ -45,6 +46,10 @@ class KillsDuringCalls(Protocol):
 
 class NeverRests(Exception):  # noqa: N818 - the Worker's fault, reported as a verdict
     """The Worker goes on at one instant without an end: it breaks its promise of rest."""
+
+
+class OutOfReach(Exception):  # noqa: N818 - the scene cannot be played, and nobody is to blame
+    """What the scenario wants to happen next is impossible after what the Worker did so far."""
 
 
 class World:
@@ -488,7 +493,9 @@ class World:
         automatic."""
         for name, many in acts.items():
             for act in many:
-                self._note_appended(self._authority(name).act(act, self.now), name)
+                with _within_reach():
+                    appended = self._authority(name).act(act, self.now)
+                self._note_appended(appended, name)
         self.settle()
 
     def add_work(self, plan: WorkPlan) -> None:
@@ -497,7 +504,9 @@ class World:
 
     def report(self, report: Report) -> None:
         """The executor reports, because a step says so."""
-        self.call({"type": "execution", **self.executor.report(report, self.now)})
+        with _within_reach():
+            stimulus = self.executor.report(report, self.now)
+        self.call({"type": "execution", **stimulus})
         self.settle()
 
     def send_policy(self) -> None:
@@ -520,3 +529,12 @@ class World:
         self.note(NoteKind.LINK, state=state, groups=list(groups))
         self.call(stimulus)
         self.settle()
+
+
+@contextmanager
+def _within_reach() -> Iterator[None]:
+    """The Organization refuses what its own state forbids: the scene cannot be played."""
+    try:
+        yield
+    except SuiteError as impossible:
+        raise OutOfReach(impossible.cause) from impossible

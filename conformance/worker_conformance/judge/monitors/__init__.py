@@ -50,4 +50,6 @@ def watch(trace: Trace, context: Context) -> tuple[Monitor, ...]:
                 monitor.effect(entry)
             else:
                 monitor.note(entry)
+    for monitor in monitors:
+        monitor.finish()
     return monitors

@@ -22,7 +22,11 @@ BREACHES_MAX = 20
 
 @frozen
 class MonitorInfo:
-    """A monitor's permanent identity. `reached` says in words what its witness counts."""
+    """A monitor's permanent identity.
+
+    `reached` says in words what its witness counts, `needs` which trigger has to be produced, in
+    the words of a vector's `needs`.
+    """
 
     check_id: str
     title: str
@@ -30,6 +34,7 @@ class MonitorInfo:
     level: Level
     profile: Profile
     reached: str
+    needs: tuple[str, ...] = ()
 
 
 @frozen
@@ -80,6 +85,9 @@ class Monitor:
 
     def note(self, entry: Entry) -> None:
         """A note of the suite."""
+
+    def finish(self) -> None:
+        """The Trace has ended."""
 
     def breach(self, entry: Entry, expected: str, observed: str) -> None:
         """Record a breach at this entry."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from attrs import define, field
 
 from worker_conformance.documents import canonical, schemas
-from worker_conformance.documents.json_types import JsonObject, find
+from worker_conformance.documents.json_types import JsonObject, JsonValue
 from worker_conformance.documents.registry import KeyRegistry
 from worker_conformance.documents.schemas import DocumentKind
 from worker_conformance.documents.signing import Refused, verify
 from worker_conformance.judge.monitors.base import Monitor, MonitorInfo, text
 from worker_conformance.judge.reading import command_of
-from worker_conformance.judge.trace import Entry
+from worker_conformance.judge.trace import Entry, NoteKind
 from worker_conformance.scenario.model import Level, Profile
 
 
@@ -47,32 +49,57 @@ FRAMES_ARE_VALID = MonitorInfo(
 
 @define
 class CommandsAreSigned(Monitor):
-    """MWP-IDN-009: Commands, and the manifests and Evidence inside them, verify."""
+    """MWP-IDN-009: Commands, and the manifests and Evidence inside them, verify.
+
+    A Command that the Authority accepted was verified by it, and is not verified again.
+    """
 
     _registry: KeyRegistry | None = None
+    _unproved: list[tuple[Entry, JsonObject]] = field(factory=list)
 
     def stimulus(self, entry: Entry) -> None:
-        """Take in the key registry that the Worker was given."""
+        """Take in the key registry, and look at what the last call left unproved."""
+        self.finish()
         organization = entry.body.get("organization")
         if entry.body.get("type") == "start" and isinstance(organization, dict):
             self._registry = KeyRegistry.from_port(organization)
 
+    def note(self, entry: Entry) -> None:
+        """An accepted Command is signed well."""
+        if entry.body.get("note") == NoteKind.APPENDED:
+            accepted = entry.body.get("actionId")
+            self._unproved = [
+                (sent, command)
+                for sent, command in self._unproved
+                if command.get("actionId") != accepted
+            ]
+
     def effect(self, entry: Entry) -> None:
-        """Verify every Signed Document in a Command."""
+        """Verify what a Command carries, and remember the Command."""
         command = command_of(entry.body)
-        if command is None or self._registry is None:
+        if command is None:
             return
         self.witness += 1
+        self._unproved.append((entry, command))
         for kind, document in _signed_documents(command):
-            if not schemas.is_valid(kind, document):
-                continue  # the schema's own monitor reports it
-            outcome = verify(kind, document, self._registry)
-            if isinstance(outcome, Refused):
-                self.breach(
-                    entry,
-                    f"a {kind.value} signed with the Agent's registered key",
-                    f"verification stops at stage {outcome.stage}: {outcome.reason}",
-                )
+            self._verify(entry, kind, document)
+
+    def finish(self) -> None:
+        """Verify the Commands that nobody has accepted."""
+        for entry, command in self._unproved:
+            self._verify(entry, DocumentKind.COMMAND, command)
+        self._unproved = []
+
+    def _verify(self, entry: Entry, kind: DocumentKind, document: JsonObject) -> None:
+        if self._registry is None or not schemas.is_valid(kind, document):
+            return  # the schema's own monitor reports it
+        outcome = verify(kind, document, self._registry)
+        if isinstance(outcome, Refused):
+            self.breach(
+                entry,
+                f"a {kind.value} signed with the Agent's registered key",
+                f"verification stops at stage {outcome.stage.value}: {outcome.reason}",
+            )
 
 
 COMMANDS_ARE_SIGNED = MonitorInfo(
@@ -85,17 +112,21 @@ COMMANDS_ARE_SIGNED = MonitorInfo(
 )
 
 
-def _signed_documents(command: JsonObject) -> list[tuple[DocumentKind, JsonObject]]:
-    found = [(DocumentKind.COMMAND, command)]
-    payload = command.get("payload")
-    for member, kind in (("artifact", DocumentKind.ARTIFACT), ("evidence", DocumentKind.EVIDENCE)):
-        value = find(payload, member)
-        found.extend(
-            (kind, document)
-            for document in (value if isinstance(value, list) else [value])
-            if isinstance(document, dict) and "signature" in document
-        )
-    return found
+def _signed_documents(command: JsonObject) -> Iterator[tuple[DocumentKind, JsonObject]]:
+    """Every Artifact manifest and every Evidence anywhere in a Command's payload."""
+    for document in _objects_in(command.get("payload")):
+        if "signature" in document and "artifactId" in document:
+            yield DocumentKind.ARTIFACT, document
+        elif "signature" in document and "evidenceId" in document:
+            yield DocumentKind.EVIDENCE, document
+
+
+def _objects_in(value: JsonValue) -> Iterator[JsonObject]:
+    if isinstance(value, dict):
+        yield value
+    members: Iterable[JsonValue] = value if isinstance(value, list) else ()
+    for member in value.values() if isinstance(value, dict) else members:
+        yield from _objects_in(member)
 
 
 @define
@@ -139,7 +170,7 @@ EPOCHS_ARE_CURRENT = MonitorInfo(
 class RetriesAreUnchanged(Monitor):
     """MWP-EVT-003: one Action ID, one canonical content."""
 
-    _content: dict[str, str] = field(factory=dict)
+    _first: dict[str, JsonObject] = field(factory=dict)
 
     def effect(self, entry: Entry) -> None:
         """Compare a Command's canonical bytes with those first sent under its Action ID."""
@@ -148,15 +179,19 @@ class RetriesAreUnchanged(Monitor):
             return
         self.witness += 1
         action_id = text(command, "actionId")
-        # The signature alone may differ: after AUTH_INVALID_SIGNATURE it may be corrected.
-        unsigned = {name: value for name, value in command.items() if name != "signature"}
-        digest = canonical.sha256_of(unsigned)
-        if self._content.setdefault(action_id, digest) != digest:
+        first = self._first.setdefault(action_id, command)
+        if first is not command and _protected(first) != _protected(command):
             self.breach(
                 entry,
                 "changed content under a new Action ID",
                 f"{text(command, 'kind')} reuses Action ID {action_id} with other content",
             )
+
+
+def _protected(command: JsonObject) -> bytes:
+    # The signature alone may differ: after AUTH_INVALID_SIGNATURE it may be corrected.
+    unsigned = {name: value for name, value in command.items() if name != "signature"}
+    return canonical.canonical(unsigned)
 
 
 RETRIES_ARE_UNCHANGED = MonitorInfo(

@@ -11,8 +11,8 @@ from worker_conformance.judge.markers import MarkerSearch, bound_for, in_a_slot
 from worker_conformance.judge.monitors.base import Monitor, MonitorInfo, text
 from worker_conformance.judge.reading import command_of
 from worker_conformance.judge.trace import Entry
+from worker_conformance.scenario.clock import moment_of
 from worker_conformance.scenario.model import Level, Profile
-from worker_conformance.suite.clock import moment_of
 
 
 @define
@@ -159,4 +159,5 @@ ESTIMATES_ARE_SOUND = MonitorInfo(
     level=Level.MUST,
     profile=Profile.DISCLOSURE,
     reached="an estimate was published",
+    needs=("estimates",),
 )

@@ -103,7 +103,8 @@ QUOTA_HOLDS = MonitorInfo(
     requirement="WRK-010.i",
     level=Level.MUST,
     profile=Profile.SCHEDULING,
-    reached="a WorkItem of a Group with a slot quota ran, and `considers` names quota",
+    reached="a WorkItem of a Group with a slot quota ran",
+    needs=("considers.quota",),
 )
 
 
@@ -259,6 +260,7 @@ PREEMPTION_TAKES_ITS_STEPS = MonitorInfo(
     level=Level.MUST,
     profile=Profile.PREEMPTION,
     reached="running work was paused",
+    needs=("preempt",),
 )
 
 

@@ -1,0 +1,44 @@
+"""Duties with a trigger that a Worker may declare it never produces.
+
+Says whether a check falls away for a Worker by its declaration, and whether a declared abstention
+was kept. Never judges anything else; a duty without a trigger cannot be abstained from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from worker_conformance.documents.json_types import JsonObject, find
+from worker_conformance.judge.trace import EntryKind, Trace
+from worker_conformance.port.declaration import Parameters
+
+CONSIDERS = "considers."
+"""A need such as `considers.quota`: judged only where the Worker says that it considers it."""
+
+
+def fallen_away(needs: Iterable[str], parameters: Parameters) -> str | None:
+    """Why a check is not judged at all by the Worker's declaration, or None."""
+    for need in needs:
+        attribute = need.removeprefix(CONSIDERS)
+        if need.startswith(CONSIDERS) and attribute not in parameters.considers:
+            return f"the Worker does not say that it considers {attribute}"
+    return None
+
+
+def abstained(needs: Iterable[str], parameters: Parameters) -> tuple[str, ...]:
+    """The triggers a check needs and the Worker declares it never produces."""
+    return tuple(need for need in needs if need in parameters.abstains)
+
+
+def broken_abstention(triggers: Iterable[str], trace: Trace) -> str | None:
+    """The trigger that the Worker produced although it declares that it never does, or None."""
+    effects = [entry.body for entry in trace if entry.kind is EntryKind.EFFECT]
+    return next((one for one in triggers if one in _SEEN and any(map(_SEEN[one], effects))), None)
+
+
+_SEEN: Mapping[str, Callable[[JsonObject], bool]] = {
+    "preempt": lambda effect: effect.get("type") == "preempt",
+    "estimates": lambda effect: effect.get("type") == "disclose",
+    "presence": lambda effect: find(effect, "frame", "presence") is not None,
+}
+"""How each trigger shows in one effect; those that show only in a history are not here."""
