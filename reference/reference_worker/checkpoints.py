@@ -6,7 +6,7 @@ pauses a slot before the Checkpoint's Command is out.
 
 from __future__ import annotations
 
-from reference_worker import outbox, slots
+from reference_worker import offline, outbox, slots
 from reference_worker.documents import Document
 from reference_worker.instants import spell
 from reference_worker.records import Checkpoint, WorkItem
@@ -15,15 +15,33 @@ from reference_worker.turn import Turn
 
 
 def safe_point(turn: Turn, run: Run, item: WorkItem, report: Document) -> None:
-    """A safe point: the wanted one while preempting, else nothing to say."""
-    if slots.move(turn, run, "safe point"):
+    """A safe point: the wanted one while preempting, worth keeping while offline, else nothing."""
+    if offline.is_in_grace(turn, run.group_id):
+        _buffer(turn, run, item, report)
+        if slots.move(turn, run, "safe point"):
+            slots.move(turn, run, "buffered")
+    elif slots.move(turn, run, "safe point"):
         document = _checkpoint(turn, run, report)
         if run.escalation:
             _block(turn, run, item, document, run.escalation)
         else:
-            bound = _bound(run)
-            payload = {**bound, "checkpoint": document}
+            payload = {**_bound(run), "checkpoint": document}
             outbox.propose(turn, item, outbox.CHECKPOINT, payload, lease_id=run.lease_id)
+
+
+def _buffer(turn: Turn, run: Run, item: WorkItem, report: Document) -> None:
+    """Keep the latest safe point for the reconciliation (MWP-WRK-021)."""
+    for command in outbox.outstanding(turn, item.work_item_id):
+        if command.kind == outbox.CHECKPOINT and command.binding is not None:
+            outbox.drop(turn, command)
+    outbox.propose(
+        turn,
+        item,
+        outbox.CHECKPOINT,
+        {**_bound(run), "checkpoint": _checkpoint(turn, run, report)},
+        lease_id=run.lease_id,
+        binding=offline.binding(turn, run, item, report.get("usage", {})),
+    )
 
 
 def progress(turn: Turn, run: Run, item: WorkItem, report: Document) -> None:
@@ -33,7 +51,12 @@ def progress(turn: Turn, run: Run, item: WorkItem, report: Document) -> None:
 
 def blocked(turn: Turn, run: Run, item: WorkItem, report: Document) -> None:
     """The work cannot go on: checkpoint, say what is needed, and give the slot back."""
-    if slots.move(turn, run, "close"):
+    if not slots.move(turn, run, "close"):
+        return
+    if offline.is_in_grace(turn, run.group_id):  # the next run will find itself blocked again
+        _buffer(turn, run, item, report)
+        slots.move(turn, run, "closed")
+    else:
         _block(turn, run, item, _checkpoint(turn, run, report), report["requiredResolution"])
 
 

@@ -14,7 +14,8 @@ from reference_worker.documents import Document, digest
 from reference_worker.instants import NEVER, duration, micros
 from reference_worker.records import Checkpoint, Contract, ExecutionLease, Offer, Ownership
 
-KNOWN_EXTENSIONS = frozenset({"urn:missionweaveprotocol:extension:bounded-offline-execution"})
+BOUNDED_OFFLINE_EXECUTION = "urn:missionweaveprotocol:extension:bounded-offline-execution"
+KNOWN_EXTENSIONS = frozenset({BOUNDED_OFFLINE_EXECUTION})
 
 
 def has_critical_extension(*documents: Document) -> bool:

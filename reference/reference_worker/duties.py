@@ -63,6 +63,7 @@ def review(turn: Turn, work_item_id: str) -> None:
         disclosure.publish_on_occasion(turn, item)
         if run is not None and run.slot_id in turn.runtime.runs:
             preemption.hold_unfit(turn, run, item)
+            preemption.call_before_the_grace_ends(turn, run)
 
 
 def _leave(turn: Turn, work_item_id: str) -> None:

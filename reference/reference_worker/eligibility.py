@@ -6,7 +6,7 @@ current terms, backoff. Never looks at slots, quotas or other Groups; the Schedu
 
 from __future__ import annotations
 
-from reference_worker import leases
+from reference_worker import leases, outbox
 from reference_worker.records import Ownership, WorkItem
 from reference_worker.turn import Turn
 
@@ -44,6 +44,8 @@ def _overdue(turn: Turn, item: WorkItem, ownership: Ownership) -> str | None:
 def _set_back(turn: Turn, item: WorkItem) -> str | None:
     if item.suspended:
         return "refused, and no fact since"
+    if any(command.binding for command in outbox.outstanding(turn, item.work_item_id)):
+        return "not reconciled"  # MWP-WRK-020
     if turn.now < item.not_before:
         turn.runtime.timers.set(item.not_before, item.work_item_id)
         return "backoff"

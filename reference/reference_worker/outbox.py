@@ -108,7 +108,9 @@ def is_stale(turn: Turn, command: Command, item: WorkItem) -> bool:
         return True
     if command.kind == START:
         return item.state != "queued" and not leases.is_revoked_by_session(turn, item)
-    if command.binding is not None or _is_failure_of_former_session(turn, command, item):
+    if command.binding is not None:  # a run that goes on makes the buffered Checkpoint pointless
+        return turn.is_live(item.group_id) and turn.runtime.run_of(item.work_item_id) is not None
+    if _is_failure_of_former_session(turn, command, item):
         return False
     lease = leases.current_lease(turn, item)
     if command.lease_id:

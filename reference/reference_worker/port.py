@@ -32,6 +32,7 @@ PROFILES = (
     "admission",
     "blocking",
     "retries",
+    "offline",
     "signatures",
 )
 

@@ -8,7 +8,7 @@ preempt each other without a new cause, and fair turns of a lower class are left
 
 from __future__ import annotations
 
-from reference_worker import eligibility, slots
+from reference_worker import eligibility, offline, slots
 from reference_worker.records import WorkItem
 from reference_worker.runtime import Phase, Run
 from reference_worker.turn import Turn
@@ -41,6 +41,18 @@ def hold_unfit(turn: Turn, run: Run, item: WorkItem) -> None:
     if run.phase is Phase.RUNNING and eligibility.unfit(turn, item) in eligibility.NEEDS_ACCEPTANCE:
         slots.move(turn, run, "preempt")  # MWP-WRK-002, MWP-IDN-003
         slots.tell(turn, run, "preempt")
+
+
+def call_before_the_grace_ends(turn: Turn, run: Run) -> None:
+    """While the service is away, ask for a safe point in time to keep what was done."""
+    when = offline.last_call(turn, run.group_id)
+    if when is None or run.phase is not Phase.RUNNING:
+        return
+    if turn.now < when:
+        turn.runtime.timers.set(when, run.work_item_id)
+        return
+    slots.move(turn, run, "preempt")
+    slots.tell(turn, run, "preempt")
 
 
 def _is_wanted(turn: Turn, run: Run) -> bool:

@@ -181,7 +181,7 @@ class Runtime:
     renewals: dict[str, int] = field(factory=dict)
     waiting: dict[str, dict[str, None]] = field(factory=dict)
     outstanding: dict[str, dict[str, None]] = field(factory=dict)
-    disconnected_at: int | None = None
+    cut_at: dict[str, int] = field(factory=dict)
 
     def run_of(self, work_item_id: str) -> Run | None:
         """The slot in which an item runs."""

@@ -74,6 +74,7 @@ def leave(turn: Turn, stimulus: Document) -> None:
     """The adapter's subscription to a Group ends; the Group's projections stay on disk."""
     group_id = stimulus["groupId"]
     turn.runtime.links.pop(group_id, None)
+    turn.runtime.cut_at.pop(group_id, None)
     turn.runtime.contexts.pop(group_id, None)
     turn.runtime.buffers.pop(group_id, None)
     turn.touch_groups(group_id)
@@ -112,13 +113,13 @@ def link(turn: Turn, stimulus: Document) -> None:
         for group_id in group_ids or list(turn.runtime.links):
             if group_id in turn.runtime.links:
                 turn.runtime.links[group_id] = Link.CUT
-        if group_ids is None and turn.runtime.disconnected_at is None:
-            turn.runtime.disconnected_at = turn.now
+                turn.runtime.cut_at.setdefault(group_id, turn.now)
     else:
         if group_ids is None:
             _reconnected(turn, stimulus)
         for group_id in group_ids or list(turn.runtime.links):
             if group_id in turn.runtime.links:
+                turn.runtime.cut_at.pop(group_id, None)
                 replay.subscribe(turn, group_id)
     turn.touch_all()
 
@@ -126,7 +127,6 @@ def link(turn: Turn, stimulus: Document) -> None:
 def _reconnected(turn: Turn, stimulus: Document) -> None:
     """A new handshake: a new Session Epoch, and every old lease is revoked."""
     session = turn.projection.session
-    turn.runtime.disconnected_at = None
     turn.projection.session = evolve(
         session, session_epoch=max(session.session_epoch, stimulus["sessionEpoch"]), fenced_by=0
     )

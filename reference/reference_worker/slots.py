@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reference_worker import disclosure, eligibility, leases, outbox
+from reference_worker import disclosure, eligibility, leases, offline, outbox
 from reference_worker.documents import Document, sha256
 from reference_worker.records import WorkItem
 from reference_worker.runtime import Phase, Run
@@ -27,6 +27,7 @@ MOVES: Mapping[tuple[Phase, str], Phase | None] = {
     (Phase.PREEMPTING, "retry"): None,
     (Phase.CHECKPOINTING, "refused"): Phase.RUNNING,
     (Phase.CHECKPOINTING, "checkpointed"): None,
+    (Phase.CHECKPOINTING, "buffered"): None,
     (Phase.CHECKPOINTING, "lease lost"): None,
     (Phase.CLOSING, "closed"): None,
     (Phase.CLOSING, "refused"): None,
@@ -38,6 +39,7 @@ FAREWELLS: Mapping[tuple[Phase, str], tuple[str, ...]] = {
     (Phase.PREEMPTING, "lease lost"): ("cancel", "release"),
     (Phase.CHECKPOINTING, "lease lost"): ("cancel", "release"),
     (Phase.CHECKPOINTING, "checkpointed"): ("pause", "release"),
+    (Phase.CHECKPOINTING, "buffered"): ("pause", "release"),
 }
 
 
@@ -62,12 +64,9 @@ def tell(turn: Turn, run: Run, effect: str) -> None:
 
 
 def review(turn: Turn, run: Run) -> None:
-    """Free the slot whose lease is over, saying why."""
+    """Free the slot whose lease or whose grace is over, saying why."""
     item = turn.item(run.work_item_id)
-    lease = leases.current_lease(turn, item) if item is not None else None
-    if lease is not None and lease.lease_id == run.lease_id:
-        return
-    if goes_on_offline(turn, run, item):
+    if item is not None and _may_go_on(turn, run, item):
         return
     if run.phase is Phase.CLOSING:
         move(turn, run, "closed")
@@ -80,6 +79,26 @@ def review(turn: Turn, run: Run) -> None:
         move(turn, run, "lease lost")
 
 
+def _may_go_on(turn: Turn, run: Run, item: WorkItem) -> bool:
+    deadline = offline.grace_deadline(turn, run.group_id)
+    if deadline is not None:  # MWP-WRK-020: bounded, whatever the lease says
+        turn.runtime.timers.set(max(deadline, turn.now + 1), run.work_item_id)
+        return goes_on_offline(turn, run, item)
+    lease = leases.current_lease(turn, item)
+    return lease is not None and lease.lease_id == run.lease_id
+
+
+def goes_on_offline(turn: Turn, run: Run, item: WorkItem) -> bool:
+    """Reversible computation may outlast its lease while the service is away."""
+    return (
+        offline.is_in_grace(turn, run.group_id)
+        and not turn.projection.session.fenced_by
+        and leases.is_member(turn, run.group_id)
+        and item.lease is not None
+        and item.lease.lease_id == run.lease_id
+    )
+
+
 def _is_checkpointed(turn: Turn, run: Run, item: WorkItem) -> bool:
     return (
         item.checkpoint is not None
@@ -87,16 +106,6 @@ def _is_checkpointed(turn: Turn, run: Run, item: WorkItem) -> bool:
         and item.state == "queued"
         and leases.is_owner(turn, item)
     )
-
-
-def goes_on_offline(turn: Turn, run: Run, item: WorkItem | None) -> bool:
-    """Reversible computation may outlast its lease while the service is away (MWP-WRK-020)."""
-    since = turn.runtime.disconnected_at
-    if since is None or item is None or turn.projection.session.fenced_by:
-        return False
-    until = since + turn.runtime.policy.offline_grace()
-    turn.runtime.timers.set(until, run.work_item_id)
-    return turn.now < until and leases.is_member(turn, run.group_id)
 
 
 def free(turn: Turn) -> int:
@@ -148,7 +157,6 @@ def refresh_group(turn: Turn, group_id: str) -> None:
         and leases.is_member(turn, group_id)
         and group.membership_state != "stale"
         and turn.now >= group.paused_until
-        and turn.runtime.disconnected_at is None
         and _is_below_quota(turn, group_id)
     )
     turn.runtime.scheduler.set_open(group_id, is_open=is_open)
