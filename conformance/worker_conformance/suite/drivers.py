@@ -180,8 +180,8 @@ def _starve(settings: _Settings) -> _Plan:
         for name in settings.names
     }
     # Short queues: a deep one would make its own items wait long under any Scheduler.
-    depth = settings.world.scenario.agent.slots + 2
-    load = Starve(makers, depth, depth + 2, victim=Offer(victim, seconds))
+    depth = settings.world.scenario.agent.slots + 1
+    load = Starve(makers, depth, depth, victim=Offer(victim, seconds))
     slots, weights = settings.world.scenario.agent.slots, _weights(settings.groups)
     limit = SERVED_BY * horizon.base_seconds(slots, weights, victim, seconds)
     return _Plan(load, lambda player: player.elders_served or player.waited_beyond(limit))
