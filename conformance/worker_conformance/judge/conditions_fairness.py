@@ -125,9 +125,9 @@ def _share_figures(finding: FairnessFinding) -> Iterator[Measurement]:
         )
     if math.isfinite(finding.detectable):
         yield Measurement(
-            "detectable share error",
-            round(finding.detectable, 6),
-            SHARE_ERROR,
+            "share error that this run would catch",
+            round(finding.detectable, 4),
+            None,
             "fraction",
             f"{finding.dispatches} dispatches",
         )
