@@ -32,6 +32,14 @@ from worker_conformance.errors import UsageError
 if TYPE_CHECKING:  # `--help` answers without loading the whole suite
     from worker_conformance.suite.checks import CheckInfo
 
+_JUDGES = {
+    "vector": "vector",
+    "monitor": "monitor over every run",
+    "fairness": "run under load",
+    "property": "property over generated worlds",
+}
+"""What a kind of check is called in a sentence."""
+
 
 @click.command("list")
 @profile_option
@@ -121,7 +129,7 @@ def _print_explanation(console: Console, check: CheckInfo) -> None:
         ("clause", ", ".join(check.clauses)),
         ("demands", f"{check.summary} ({check.requirement}, {check.level})"),
         ("at stake", " ".join(check.stake.split())),
-        ("area", f"{check.profile}, judged by a {check.kind}"),
+        ("area", f"{check.profile}, judged by a {_JUDGES[check.kind]}"),
         ("source", str(near(Path(check.source))) if check.source else ""),
     )
     for label, told in facts:
@@ -143,7 +151,7 @@ def _print_source(console: Console, source: Path) -> None:
         word_wrap=True,
     )
     console.print()
-    console.print(Padding(steps, (0, 0, 0, 2)))
+    console.print(steps)
 
 
 def _as_json(check: CheckInfo) -> dict[str, object]:
