@@ -173,6 +173,7 @@ FEW = 3  # afterwards a few of each suffice
 SOMETIMES = (0.0, 0.3, 0.9, 1.0)
 HINTED = 0.4  # how often a member takes a value that some condition asks about
 SHOWN = 60  # characters of a value in the name of a change
+ANYTHING: tuple[JsonValue, ...] = (None, 1, "data", {"nested": [1.5]}, [True])
 REPAIRS = 4  # conditions may wake other conditions, but not for ever
 BRANCHES = ("then", "else")
 CONDITIONAL = ("if", *BRANCHES)
@@ -191,7 +192,7 @@ class Place:
         found: JsonValue = self.schema
         path = self.path
         for name in names:
-            found = found[name]  # type: ignore[index,call-overload]  # schemas are well formed
+            found = found[name]  # type: ignore[index]  # schemas are well formed
             path += "/" + str(name).replace("~", "~0").replace("/", "~1")
         return Place(found if isinstance(found, dict) else {}, self.uri, path)
 
@@ -239,7 +240,7 @@ class Author:
         """Return a new document that does what a condition of the schema asks about, if it can."""
         document = self.document(place)
         if isinstance(document, dict):
-            for name in sorted(_object(condition.schema["if"].get("properties"))):
+            for name in sorted(_object(condition.below("if").schema.get("properties"))):
                 hints = self._hints([condition], name)
                 if hints:
                     document[name] = self._chance.choice(hints)
@@ -330,7 +331,7 @@ class Author:
             "integer": self._number,
             "number": self._number,
             "boolean": lambda _: self._chance.random() < 0.5,
-            "any": lambda _: self._chance.choice([None, 1, "data", {"nested": [1.5]}, [True]]),
+            "any": lambda _: self._chance.choice(ANYTHING),
         }
         return writers[kind](parts)
 
@@ -422,12 +423,12 @@ class Author:
     def _changes(
         self, holder: list[JsonValue] | JsonObject, key: int | str, parts: list[Place], where: str
     ) -> Iterator[str]:
-        value = holder[key]  # type: ignore[index,call-overload]  # key fits holder
+        value = holder[key]  # type: ignore[index]  # key fits holder
         parts = [*parts, *self._alternatives(parts, value)]
         for mark, replacement in self._replacements(value, parts):
-            holder[key] = replacement  # type: ignore[index,call-overload]  # as above
+            holder[key] = replacement  # type: ignore[index]  # as above
             yield f"{where} {mark}={_shown(replacement)}"
-        holder[key] = value  # type: ignore[index,call-overload]  # as above
+        holder[key] = value  # type: ignore[index]  # as above
         if isinstance(value, dict):
             yield from self._object_changes(value, parts, where)
         elif isinstance(value, list):

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import cycle, pairwise
+from itertools import chain, cycle, islice, pairwise
 from pathlib import Path
 
 import jsonschema_rs
@@ -19,7 +19,12 @@ from attrs import define, field
 
 from worker_conformance.documents.json_types import JsonObject, JsonValue, object_at, text_at
 from worker_conformance.documents.reference_schemas import reference_validator
-from worker_conformance.documents.schemas import DocumentKind, problems, protocol_schemas
+from worker_conformance.documents.schemas import (
+    CompiledValidator,
+    DocumentKind,
+    problems,
+    protocol_schemas,
+)
 
 from .document_mutations import Author
 
@@ -47,6 +52,15 @@ CARRIED_BY_OTHERS: dict[str, str] = {
     r"evidence#/properties/subject/properties/id/anyOf/1": "a content hash is a URI in form",
     r"lease#/allOf/3/then/not/anyOf/3": "the member is unknown anyway",
     r"mission#/properties/missionOwner/\$ref": "both branches of the condition say more",
+}
+
+OUR_NAMES = {  # of definitions that the normative schemas name otherwise
+    "safeInteger": "count",
+    "positiveInteger": "ordinal",
+    "actor": "principal",
+    "agentActor": "agent",
+    "humanActor": "human",
+    "capabilityRef": "capability",
 }
 
 SchemaPath = tuple[str | int, ...]
@@ -80,6 +94,7 @@ class Examination:
     surveys: list[Survey] = field(factory=list)
     noticed: set[str] = field(factory=set)
     unnoticed: set[str] = field(factory=set)
+    disagreements: list[str] = field(factory=list)
 
 
 def test_they_agree_on_every_structural_vector(normative: Path) -> None:
@@ -116,6 +131,7 @@ def test_the_documents_would_notice_the_loss_of_any_normative_keyword(
     report = f"{len(found.noticed)} keywords noticed, {len(carried)} that others carry"
     print(report)
     record_property("keywords", report)
+    assert not found.disagreements, "\n".join(found.disagreements[:5])
     missed = sorted(found.unnoticed - carried)
     assert not missed
 
@@ -133,7 +149,7 @@ def examination(folder: Path) -> Examination:
     schemas = normative_schemas(folder)
     found = Examination(Author(schemas, SEED))
     for uri in schemas:
-        name = uri.rsplit("/", 1)[1].removesuffix(".schema.json")
+        name = stem_of(uri)
         if name == "common":
             examine_common(schemas, uri, found)
         else:
@@ -148,31 +164,48 @@ def examine_common(schemas: dict[str, JsonObject], uri: str, found: Examination)
     author = found.author
     for name in object_at(schemas[uri], "$defs"):
         place, store = author.root(uri).below("$defs", name), Store()
-        theirs = compiled(schemas, place.address)
+        theirs, ours = compiled(schemas, place.address), our_validator(uri, name)
         for _ in range(NEW_FOR_EACH_CHANGED):
             box = [author.document(place)]
-            keep(store, box[0], "as made", valid=theirs.is_valid(box[0]))
-            for change in author.mutations(box, place):
-                keep(store, box[0], change, valid=theirs.is_valid(box[0]))
+            for change in chain(["as made"], author.mutations(box, place)):
+                valid = theirs.is_valid(box[0])
+                keep(store, box[0], change, valid=valid)
+                if ours.is_valid(box[0]) != valid:
+                    found.disagreements.append(f"{name}: {box[0]!r} is valid: {valid}")
         examine_keywords(schemas, (uri, ("$defs", name)), store, found)
 
 
 def examine_keywords(
     schemas: dict[str, JsonObject], place: Keyword, store: Store, found: Examination
 ) -> None:
+    """Find for each keyword below `place` a document that needs it, and judge that by ours too."""
     uri, path = place
-    root = uri + "".join(f"/{step}" for step in ("#", *path) if path).replace("/#", "#", 1)
-    part = object_at(schemas[uri], *path)
-    for below in keyword_paths(part):
+    root = f"{uri}#/{'/'.join(map(str, path))}" if path else uri
+    theirs, ours = compiled(schemas, root), our_validator(uri, str(path[1]) if path else None)
+    for below in keyword_paths(object_at(schemas[uri], *path)):
         keyword = (uri, (*path, *below))
+        name = f"{stem_of(uri)}#/{'/'.join(map(str, keyword[1]))}"
         weaker = compiled(without(schemas, keyword), root)
-        noticed = any(weaker.is_valid(document) != valid for document, valid in store.judged)
-        name = f"{uri.rsplit('/', 1)[1]}#/{'/'.join(map(str, keyword[1]))}"
-        name = name.replace(".schema.json", "")
-        noticed = noticed or (
-            not is_carried(name) and pursued(found.author, schemas, keyword, root, weaker)
+        kept = (document for document, valid in store.judged if weaker.is_valid(document) != valid)
+        made = (
+            document
+            for document in pursuit(found.author, keyword)
+            if weaker.is_valid(document) != theirs.is_valid(document)
         )
-        (found.noticed if noticed else found.unnoticed).add(name)
+        witness = list(islice(kept if is_carried(name) else chain(kept, made), 1))
+        (found.noticed if witness else found.unnoticed).add(name)
+        for document in witness:
+            if ours.is_valid(document) != theirs.is_valid(document):
+                found.disagreements.append(f"{name}: {json.dumps(document, indent=1)}")
+
+
+def our_validator(uri: str, name: str | None) -> CompiledValidator:
+    part = f"#/$defs/{OUR_NAMES.get(name, name)}" if name else ""
+    return protocol_schemas().validator(stem_of(uri) + part)
+
+
+def stem_of(uri: str) -> str:
+    return uri.rsplit("/", 1)[1].removesuffix(".schema.json")
 
 
 def is_carried(name: str) -> bool:
@@ -252,7 +285,8 @@ def keyword_paths(schema: JsonObject, path: SchemaPath = ()) -> Iterator[SchemaP
         here = (*path, keyword)
         if keyword in ("properties", "$defs") and isinstance(value, dict):
             for name, part in value.items():
-                yield from keyword_paths(part, (*here, name))
+                if isinstance(part, dict):
+                    yield from keyword_paths(part, (*here, name))
         elif keyword in LISTS and isinstance(value, list):
             for index, part in enumerate(value):
                 yield (*here, index)
@@ -271,33 +305,22 @@ def without(schemas: dict[str, JsonObject], keyword: Keyword) -> dict[str, JsonO
     return {**schemas, uri: changed}
 
 
-def pursued(
-    author: Author,
-    schemas: dict[str, JsonObject],
-    keyword: Keyword,
-    root: str,
-    weaker: jsonschema_rs.Validator,
-) -> bool:
-    """Make documents until one needs the keyword, changing only what it speaks of."""
+def pursuit(author: Author, keyword: Keyword) -> Iterator[JsonValue]:
+    """Make documents for the sake of one keyword, changing only what it speaks of."""
     uri, path = keyword
     author.begin_again(f"{SEED} {keyword}")
-    theirs = compiled(schemas, root)
     place = author.root(uri)
     if path[0] == "$defs" and (len(author.roots(uri)) > 1 or "/common." in uri):
         place = place.below(*path[:2])
     names = [after for before, after in pairwise(path) if before == "properties"]
-    for pursuit in range(PURSUITS):
+    for turn in range(PURSUITS):
         box = [author.document(place)]
-        if path[0] == "allOf" and pursuit % 2:
+        if path[0] == "allOf" and turn % 2:
             box = [author.document_meeting(author.root(uri).below(*path[:2]), place)]
-        if theirs.is_valid(box[0]) != weaker.is_valid(box[0]):
-            return True
+        yield box[0]
         for change in author.mutations(box, place):
-            if speaks_of(path, names, change) and theirs.is_valid(box[0]) != weaker.is_valid(
-                box[0]
-            ):
-                return True
-    return False
+            if speaks_of(path, names, change):
+                yield box[0]
 
 
 def speaks_of(path: SchemaPath, names: list[str | int], change: str) -> bool:
@@ -309,7 +332,7 @@ def speaks_of(path: SchemaPath, names: list[str | int], change: str) -> bool:
 def remove(schema: JsonObject, path: SchemaPath) -> None:
     holders: list[JsonValue] = [schema]
     for step in path[:-1]:
-        holders.append(holders[-1][step])  # type: ignore[index,call-overload]  # its own path
+        holders.append(holders[-1][step])  # type: ignore[index]  # its own path
     del holders[-1][path[-1]]  # type: ignore[union-attr,arg-type]  # as above
     if holders[-1] == [] and path[-2] in ("allOf", "anyOf", "oneOf"):  # may not be empty
         del holders[-2][path[-2]]  # type: ignore[union-attr,arg-type]  # as above

@@ -1,6 +1,5 @@
 """Our verification agrees with every evaluation of the normative cryptography bundle."""
 
-import json
 from pathlib import Path
 
 from worker_conformance.documents.base64url import decode

@@ -18,7 +18,7 @@ from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 from rfc3986_validator import validate_rfc3986  # type: ignore[import-untyped]  # ships no types
 
-from .json_types import JsonValue, pointer
+from .json_types import JsonObject, JsonValue, pointer
 from .schemas import Problem, SchemaSet
 
 _DATE_TIME = re.compile(
@@ -49,7 +49,8 @@ class ReferenceValidator:
 def reference_validator(schemas: SchemaSet, name: str) -> ReferenceValidator:
     """Return the reference validator of a schema of `schemas`, or of a part of it."""
     registry: Registry[Any] = Registry().with_resources(
-        (uri, DRAFT202012.create_resource(schema)) for uri, schema in schemas.resources()
+        (uri, DRAFT202012.create_resource(_undeclared(schema)))
+        for uri, schema in schemas.resources()
     )
     checker = FormatChecker(formats=())
     for format_name, check in {**_FORMATS, **schemas.formats}.items():
@@ -81,6 +82,11 @@ def is_date_time(text: str) -> bool:
 def is_uri(text: str) -> bool:
     """Tell whether `text` is an absolute RFC 3986 URI, to its last character."""
     return "\n" not in text and bool(validate_rfc3986(text, rule="URI"))
+
+
+def _undeclared(schema: JsonObject) -> JsonObject:
+    # At a schema that declares its dialect the library falls back to its own keywords.
+    return {name: value for name, value in schema.items() if name != "$schema"}
 
 
 def _ecma_pattern(

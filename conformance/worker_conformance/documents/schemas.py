@@ -148,10 +148,11 @@ class SchemaSet:
             yield text_at(schema, "$id"), schema
 
     def _compile(self, name: str) -> CompiledValidator:
-        registry = jsonschema_rs.Registry(list(self.resources()))
+        uri = self.uri(name)
         try:
+            registry = jsonschema_rs.Registry(list(self.resources()))
             compiled = jsonschema_rs.Draft202012Validator(
-                {"$ref": self.uri(name)},
+                {"$ref": uri},
                 registry=registry,
                 validate_formats=True,  # MWP-FND-009: formats are assertions
                 formats=dict(self.formats),
