@@ -10,6 +10,7 @@ from worker_conformance.judge.exact import (
     quota_breaches,
     reorder_breaches,
     safety_breaches,
+    shows_randomness,
 )
 from worker_conformance.judge.service import MICROSECONDS, HistoryBuilder, Item
 
@@ -106,6 +107,13 @@ def test_two_runs_are_compared_dispatch_by_dispatch():
     assert determinism_breaches(one, one) == ()
     assert [breach.at for breach in determinism_breaches(one, other)] == [120 * MICROSECONDS]
     assert determinism_breaches(one, played("ABA", weights=TWO))
+
+
+def test_randomness_is_shown_by_seeds_that_matter():
+    one, other = played("ABAB", weights=TWO), played("ABBA", weights=TWO)
+    assert shows_randomness(one, one, other)
+    assert not shows_randomness(one, one, one)
+    assert not shows_randomness(one, other, other)
 
 
 def test_a_pause_needs_progress_and_a_cause():

@@ -148,6 +148,16 @@ def determinism_breaches(one: ServiceHistory, other: ServiceHistory) -> tuple[Br
     return ()
 
 
+def shows_randomness(
+    run: ServiceHistory, repeated: ServiceHistory, reseeded: ServiceHistory
+) -> bool:
+    """Whether a Worker that claims the statistical allowance has shown that it draws lots.
+
+    Equal seeds must give equal runs (`run`, `repeated`) and another seed another run.
+    """
+    return not determinism_breaches(run, repeated) and bool(determinism_breaches(run, reseeded))
+
+
 def pause_breaches(
     pauses: Sequence[Pause], *, per_item: int, causes: int, slots: int
 ) -> tuple[Breach, ...]:

@@ -1,6 +1,7 @@
 """Which check catches which unfair Scheduler, and in which trial.
 
-A judge that misses one of these is too weak. The table in docs/fairness.md is made from this one.
+A judge that misses one of these is too weak. The table in docs/fairness.md is made from this one
+(by `tables`).
 """
 
 from __future__ import annotations

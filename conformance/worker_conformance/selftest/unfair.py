@@ -182,7 +182,7 @@ class LastTicketLost(Lottery):
 
 
 class InactiveCounted(SmoothWeightedRoundRobin):
-    """Every Group's weight stands in the denominator, and idle ones keep earning."""
+    """Idle Groups count in the sum that the chosen one pays."""
 
     def pick(self, ready: Sequence[GroupQueue]) -> GroupQueue:
         """The chosen pays for all Groups, the ready ones earn their own weight."""
