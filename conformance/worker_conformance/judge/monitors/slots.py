@@ -275,6 +275,7 @@ class NoIdleSlot(_SlotWatcher):
 
     _asked: dict[str, int] = field(factory=dict)
     _suspects: dict[str, int] = field(factory=dict)
+    _latest: Entry | None = None
 
     def effect(self, entry: Entry) -> None:
         """Follow starts that are under way."""
@@ -293,6 +294,15 @@ class NoIdleSlot(_SlotWatcher):
         elif entry.body.get("note") in _ENDS_OF_A_RUN:
             self._asked.clear()
             self._suspects.clear()
+
+    def stimulus(self, entry: Entry) -> None:
+        """Remember how far time has come."""
+        self._latest = entry
+
+    def finish(self) -> None:
+        """A scenario may end before the clock moves again: its end is a moment of rest too."""
+        if self._latest is not None:
+            self._look(self._latest)
 
     def _look(self, entry: Entry) -> None:
         free = self.facts.slots - self.context.parameters.reserved_slots - len(self.in_use)

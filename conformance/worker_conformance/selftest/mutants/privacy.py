@@ -1,0 +1,247 @@
+"""Faults of disclosure and isolation: what leaks to another Group, and what is withheld."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from worker_conformance.documents.json_types import JsonObject, find, text_at
+from worker_conformance.selftest.interposer import Interposer, says
+from worker_conformance.selftest.mutants.base import mutant
+from worker_conformance.selftest.speaker import events_in
+
+
+class _KnowsWhoRuns(Interposer):
+    """Base: remembers the latest WorkItem of every Group, and what runs."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._latest: dict[str, str] = {}
+        self._runs: dict[object, JsonObject] = {}
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        for event in events_in(stimulus):
+            work_item_id = find(event, "payload", "workItem", "workItemId")
+            if isinstance(work_item_id, str):
+                self._latest[text_at(event, "groupId")] = work_item_id
+        return stimulus
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if effect["type"] == "run":
+            self._runs[effect["slotId"]] = effect
+        elif effect["type"] == "release":
+            self._runs.pop(effect["slotId"], None)
+        return (effect,)
+
+    def _neighbour_of(self, group_id: object) -> str | None:
+        return next((work for group, work in self._latest.items() if group != group_id), None)
+
+
+# --- leaks to the wire --------------------------------------------------------------------
+
+
+class NeighbourInTheEstimate(_KnowsWhoRuns):
+    """Says in an estimate which WorkItem of another Group is ahead."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        neighbour = self._neighbour_of(effect.get("groupId"))
+        if effect["type"] != "disclose" or neighbour is None:
+            return super()._done(effect)
+        estimate: Any = effect["estimate"]
+        return ({**effect, "estimate": {**estimate, "waitingFor": self._spelled(neighbour)}},)
+
+    def _spelled(self, neighbour: str) -> str:
+        return neighbour
+
+
+class NeighbourInTheEstimateEncoded(NeighbourInTheEstimate):
+    """Says so in a token that is nothing but base64."""
+
+    def _spelled(self, neighbour: str) -> str:
+        token = json.dumps({"v": 1, "behind": neighbour})
+        return base64.urlsafe_b64encode(token.encode()).decode().rstrip("=")
+
+
+class NeighbourInTheAcceptance(_KnowsWhoRuns):
+    """Explains in an acceptance what has to be finished first."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        group_id = find(effect, "frame", "command", "groupId")
+        neighbour = self._neighbour_of(group_id)
+        if neighbour is None or not says(effect, "work.accept_offer"):
+            return super()._done(effect)
+        return (self.speaker.with_payload(effect, note=f"starts after {neighbour}"),)
+
+
+class PreemptorNamed(_KnowsWhoRuns):
+    """Names in the Checkpoint of preempted work whom it was preempted for."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        group_id = find(effect, "frame", "command", "groupId")
+        neighbour = self._neighbour_of(group_id)
+        if neighbour is None or not says(effect, "work.checkpoint"):
+            return super()._done(effect)
+        return (self.speaker.with_payload(effect, reason=f"preempted for {neighbour}"),)
+
+
+class CredentialsInTheResult(Interposer):
+    """Attaches the environment of a run to its result."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._environment: dict[object, object] = {}
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if effect["type"] == "run":
+            self._environment[effect["workItemId"]] = find(effect, "context", "credentials")
+        if not says(effect, "work.submit"):
+            return (effect,)
+        work_item_id = find(effect, "frame", "command", "workItemId")
+        environment = self._environment.get(work_item_id)
+        return (self.speaker.with_payload(effect, environment=environment),)
+
+
+# --- leaks into slots ---------------------------------------------------------------------
+
+
+class SlotKeepsItsCredentials(Interposer):
+    """Logs a slot in once, with the credentials of the first Group that uses it."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._logged_in: dict[object, object] = {}
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if effect["type"] != "run":
+            return (effect,)
+        context: Any = effect["context"]
+        credentials = self._logged_in.setdefault(effect["slotId"], context["credentials"])
+        return ({**effect, "context": {**context, "credentials": credentials}},)
+
+
+class ContextSharedBySlots(_KnowsWhoRuns):
+    """Reads the Mission's context from one global place, where the other slot's may still lie."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        others = [run for run in self._runs.values() if run["groupId"] != effect.get("groupId")]
+        tuple(super()._done(effect))
+        if effect["type"] != "run" or not others:
+            return (effect,)
+        context: Any = effect["context"]
+        stale = find(others[0], "context", "missionContext")
+        return ({**effect, "context": {**context, "missionContext": stale}},)
+
+
+class OneScopeForAllGroups(Interposer):
+    """Makes side-effect keys from the Agent alone."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if effect["type"] != "run":
+            return (effect,)
+        context: Any = effect["context"]
+        scope = self.speaker.agent_id
+        return ({**effect, "context": {**context, "sideEffectScope": scope}},)
+
+
+# --- estimates, and too much silence ------------------------------------------------------
+
+
+class KeepsEstimatesToItself(Interposer):
+    """Calculates estimates and publishes none."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        return () if effect["type"] == "disclose" else (effect,)
+
+
+class EndsBeforeItStarts(Interposer):
+    """Swaps start and completion in an estimate."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if effect["type"] != "disclose":
+            return (effect,)
+        estimate: Any = effect["estimate"]
+        start, end = estimate["estimatedStart"], estimate["estimatedCompletion"]
+        swapped = {**estimate, "estimatedStart": end, "estimatedCompletion": start}
+        return ({**effect, "estimate": swapped},)
+
+
+class ScrubsTooMuch(_KnowsWhoRuns):
+    """A filter against leaks that drops every result as long as there is another Group."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        group_id = find(effect, "frame", "command", "groupId")
+        if says(effect, "work.submit") and self._neighbour_of(group_id) is not None:
+            return ()
+        return super()._done(effect)
+
+
+MUTANTS = (
+    mutant(
+        NeighbourInTheEstimate,
+        "WRK-012.d",
+        "DISC-0001 MON-0015",
+        "Estimates that explain themselves, as users asked for.",
+    ),
+    mutant(
+        NeighbourInTheEstimateEncoded,
+        "WRK-012.d",
+        "DISC-0001 MON-0015",
+        "An opaque continuation token that is not opaque.",
+    ),
+    mutant(
+        NeighbourInTheAcceptance,
+        "WRK-012.d",
+        "DISC-0001 MON-0015",
+        "A debug note in an open payload.",
+    ),
+    mutant(
+        PreemptorNamed,
+        "WRK-012.e",
+        "DISC-0003 MON-0015",
+        "The reason text of a preemption, written for administrators.",
+    ),
+    mutant(
+        CredentialsInTheResult,
+        "AUT-002.a",
+        "MON-0017",
+        "Provenance that records all environment variables.",
+    ),
+    mutant(
+        SlotKeepsItsCredentials,
+        "WRK-011.c",
+        "ISOL-0003 MON-0016",
+        "A credential helper with a cache per machine.",
+    ),
+    mutant(
+        ContextSharedBySlots,
+        "WRK-011.b",
+        "ISOL-0004 MON-0016",
+        "A module-level variable in code that became concurrent.",
+    ),
+    mutant(
+        OneScopeForAllGroups,
+        "WRK-011.b",
+        "MON-0016",
+        "Idempotency keys that are unique for one tenant only.",
+    ),
+    mutant(
+        KeepsEstimatesToItself,
+        "WRK-012.a",
+        "DISC-0002",
+        "A feature behind a flag that nobody turned on.",
+    ),
+    mutant(
+        EndsBeforeItStarts,
+        "WRK-012.c",
+        "MON-0018",
+        "Two timestamps of the same type, passed by position.",
+    ),
+    mutant(
+        ScrubsTooMuch,
+        "WRK-012.f",
+        "DISC-0004",
+        "A privacy filter that fails closed, and nobody measures how often.",
+    ),
+)

@@ -1,0 +1,584 @@
+"""Faults of Replay: Cursors, gaps, duplicates, Snapshots, crashes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from worker_conformance.documents.json_types import JsonObject, find, integer_at, text_at
+from worker_conformance.judge.reading import positions_in
+from worker_conformance.selftest.copies import Parts, altered, notes
+from worker_conformance.selftest.interposer import Interposer, effects_of, says
+from worker_conformance.selftest.mutants.base import mutant
+from worker_conformance.selftest.speaker import events_in, frames_in, with_frames
+
+# The copy's own types are known to the copy alone: alterations take its values as they come.
+COMMITS_EVERY = 50
+GAP_FORGIVEN_AFTER = 300 * 1_000_000  # microseconds
+FRAMES_READ_MAX = 3
+
+
+# --- durability ---------------------------------------------------------------------------
+
+
+def _commit_later(parts: Parts, is_time: Callable[[Any], bool]) -> None:
+    """Let effects leave first, and commit before a later stimulus, or at a graceful stop."""
+    handle = parts.get("worker.Worker.handle")
+    commit, close = parts.get("journal.Journal.commit"), parts.get("journal.Journal.close")
+
+    def put_off(journal: Any, projection: Any) -> None:
+        journal.owed = projection
+
+    def pay(journal: Any) -> None:
+        if hasattr(journal, "owed"):
+            commit(journal, journal.owed)
+            del journal.owed
+
+    def handled(worker: Any, stimulus: Any) -> Any:
+        if is_time(worker.projection.recall):
+            pay(worker.projection.recall)
+        return handle(worker, stimulus)
+
+    def closed(journal: Any) -> None:
+        pay(journal)
+        close(journal)
+
+    parts.replace("journal.Journal.commit", put_off)
+    parts.replace("journal.Journal.close", closed)
+    parts.replace("worker.Worker.handle", handled)
+
+
+@altered
+def ack_before_commit(parts: Parts) -> None:
+    """Acknowledges at once and commits every fiftieth stimulus, or at a graceful stop."""
+
+    def fiftieth(journal: Any) -> bool:
+        journal.calls = getattr(journal, "calls", 0) + 1
+        return bool(journal.calls % COMMITS_EVERY == 0)
+
+    _commit_later(parts, fiftieth)
+
+
+@altered
+def ack_one_call_before_commit(parts: Parts) -> None:
+    """Lets effects leave and commits them when the next stimulus comes."""
+    _commit_later(parts, lambda _: True)
+
+
+class ClearsItsStateOnStop(Interposer):
+    """Empties its state directory at a graceful stop: only crashes need recovery."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        if self.stimulus:
+            self._directory = Path(text_at(self.stimulus, "stateDirectory"))
+
+    def _afterwards(self) -> Iterable[JsonObject]:
+        if self.stimulus["type"] == "stop":
+            for file in self._directory.iterdir():
+                file.unlink()
+        return ()
+
+
+class ForgetsItsCursor(Interposer):
+    """Keeps the Cursor in memory: after each start it subscribes from the beginning."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        return (_subscribing_after(effect, 0) if self.stimulus["type"] == "start" else effect,)
+
+
+class OneRowOfPosition(Interposer):
+    """Keeps one row of position for all Groups: each resumes where the farthest one stood."""
+
+    def _answer(self, answer: JsonObject) -> JsonObject:
+        named = [position for effect in effects_of(answer) for position in positions_in(effect)]
+        farthest = max((s for kind, _, s in named if kind == "SUBSCRIBE"), default=0)
+        effects = [_subscribing_after(effect, farthest) for effect in effects_of(answer)]
+        return {**answer, "effects": list(effects)}
+
+
+def _subscribing_after(effect: JsonObject, sequence: int) -> JsonObject:
+    if find(effect, "frame", "frameType") != "SUBSCRIBE":
+        return effect
+    frame: Any = effect["frame"]
+    rows = [{**row, "afterSequence": sequence} for row in frame["groups"]]
+    return {**effect, "frame": {**frame, "groups": rows}}
+
+
+class ResumesOneTooFar(Interposer):
+    """Subscribes after the sequence that it expects next instead of after its Cursor."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        after = [sequence for _, _, sequence in positions_in(effect) if sequence > 0]
+        return (_subscribing_after(effect, after[0] + 1) if after else effect,)
+
+
+class AcksOnReceipt(Interposer):
+    """Acknowledges the highest sequence that has arrived, processed or not."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._highest: dict[str, int] = {}
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        return () if find(effect, "frame", "frameType") == "ACK" else (effect,)
+
+    def _afterwards(self) -> Iterable[JsonObject]:
+        for event in events_in(self.stimulus):
+            group_id, sequence = find(event, "groupId"), find(event, "sequence")
+            if isinstance(group_id, str) and isinstance(sequence, int):
+                highest = max(self._highest.get(group_id, 0), sequence)
+                self._highest[group_id] = highest
+                row = {"groupId": group_id, "sequence": highest}
+                yield self.speaker.frame("ACK", acknowledgements=[row], sentAt=self.speaker.now)
+
+
+# --- order and gaps -----------------------------------------------------------------------
+
+
+@altered
+def cursor_over_a_gap(parts: Parts) -> None:
+    """Takes each new Event for the next one, whatever its sequence number says."""
+    sequence, process = parts.get("inbox._sequence"), parts.get("inbox._process")
+
+    def at_once(turn: Any, group: Any, event: Any, digest: str) -> None:
+        if event["sequence"] > group.cursor + 1:
+            process(turn, group, event, digest)
+        else:
+            sequence(turn, group, event, digest)
+
+    parts.replace("inbox._sequence", at_once)
+
+
+@altered
+def gap_forgiven_after_a_while(parts: Parts) -> None:
+    """Goes on without a missing Event once it has waited for it for five minutes."""
+    tick, process = parts.get("replay.tick"), parts.get("inbox._process")
+
+    def impatient(turn: Any, stimulus: Any) -> None:
+        tick(turn, stimulus)
+        waiting = notes(turn).setdefault("gaps", {})
+        for group_id, buffer in turn.runtime.buffers.items():
+            since = waiting.setdefault(group_id, turn.now) if buffer else turn.now
+            if buffer and turn.now - since >= GAP_FORGIVEN_AFTER:
+                for sequence in sorted(buffer):
+                    process(turn, turn.group(group_id), *buffer.pop(sequence))
+
+    parts.replace("replay.tick", impatient)
+    parts.module("worker").STIMULI["tick"] = impatient
+    _wake_at_gaps(parts)
+
+
+def _wake_at_gaps(parts: Parts) -> None:
+    buffered = parts.get("inbox._buffer")
+
+    def watched(turn: Any, group: Any, event: Any, digest: str) -> None:
+        buffered(turn, group, event, digest)
+        notes(turn).setdefault("gaps", {}).setdefault(group.group_id, turn.now)
+
+    parts.replace("inbox._buffer", watched)
+
+
+class ReadsTheStartOfABatch(Interposer):
+    """Handles three frames of a call and loses the rest of what it has read."""
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        if stimulus["type"] != "frames":
+            return stimulus
+        return with_frames(stimulus, list(frames_in(stimulus))[:FRAMES_READ_MAX])
+
+
+class SeenBeforeApplied(Interposer):
+    """Marks an Event as seen on arrival and discards it if it is not the next one."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._seen: set[str] = set()
+        self._position: dict[str, int] = {}
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        if stimulus["type"] != "frames":
+            return stimulus
+        return with_frames(stimulus, [f for f in frames_in(stimulus) if self._is_wanted(f)])
+
+    def _is_wanted(self, frame: JsonObject) -> bool:
+        event = frame.get("event")
+        group_id, sequence = find(event, "groupId"), find(event, "sequence")
+        if not isinstance(group_id, str) or not isinstance(sequence, int):
+            return True
+        event_id = text_at(event, "eventId")
+        repeated = event_id in self._seen
+        self._seen.add(event_id)
+        if repeated or sequence != self._position.get(group_id, 0) + 1:
+            return False
+        self._position[group_id] = sequence
+        return True
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        for frame_type, group_id, sequence in positions_in(effect):
+            if frame_type == "SUBSCRIBE":
+                self._position[group_id] = sequence
+        return (effect,)
+
+
+@altered
+def buffer_in_order_of_arrival(parts: Parts) -> None:
+    """Applies buffered Events in the order in which they came once the hole is closed."""
+
+    def drain(turn: Any, group_id: str) -> None:
+        buffer = turn.runtime.buffers.get(group_id, {})
+        end = turn.group(group_id).cursor + len(buffer)
+        if sorted(buffer) != list(range(turn.group(group_id).cursor + 1, end + 1)):
+            return
+        for sequence in list(buffer):
+            parts.get("inbox._process")(turn, turn.group(group_id), *buffer.pop(sequence))
+        turn.change_group(turn.group(group_id), cursor=end)
+
+    parts.replace("inbox._drain", drain)
+
+
+class OneGapStopsEveryGroup(Interposer):
+    """Waits in every Group for the Event that is missing in one."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._position: dict[str, int] = {}
+        self._held: list[JsonObject] = []
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        if stimulus["type"] != "frames":
+            return stimulus
+        frames = [*self._held, *frames_in(stimulus)]
+        for event in events_in(stimulus):
+            if "groupId" in event:
+                self._count(text_at(event, "groupId"), integer_at(event, "sequence"))
+        gaps = {group for group, position in self._position.items() if position < 0}
+        ready = [f for f in frames if not gaps or find(f, "event", "groupId") in {None, *gaps}]
+        self._held = [frame for frame in frames if frame not in ready]
+        return with_frames(stimulus, ready)
+
+    def _count(self, group_id: str, sequence: int) -> None:
+        """A negative position marks a Group that waits for the Event after it."""
+        position = abs(self._position.get(group_id, 0))
+        if sequence == position + 1:
+            self._position[group_id] = sequence
+        elif sequence > position + 1:
+            self._position[group_id] = -position
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        for frame_type, group_id, sequence in positions_in(effect):
+            if frame_type == "SUBSCRIBE":
+                self._position[group_id] = sequence
+        return (effect,)
+
+
+class OffersFromAStaleList(Interposer):
+    """Answers one offer a call, the newest first, and never looks at the others again."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._list: list[JsonObject] = []
+
+    def handle(self, stimulus: JsonObject) -> JsonObject:
+        """Hand frames on one by one, so that each is answered before the next is read."""
+        if stimulus["type"] != "frames":
+            return super().handle(stimulus)
+        answers = [super(OffersFromAStaleList, self).handle(one) for one in _one_by_one(stimulus)]
+        effects = [effect for answer in answers for effect in effects_of(answer)]
+        return {**answers[-1], "effects": [*effects, *self._next_offer()]}
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if not says(effect, "work.accept_offer"):
+            return (effect,)
+        self._list.append(effect)
+        return ()
+
+    def _afterwards(self) -> Iterable[JsonObject]:
+        return () if self.stimulus["type"] == "frames" else self._next_offer()
+
+    def _next_offer(self) -> list[JsonObject]:
+        return [self._list.pop()] if self._list else []
+
+
+def _one_by_one(stimulus: JsonObject) -> list[JsonObject]:
+    return [with_frames(stimulus, [frame]) for frame in frames_in(stimulus)]
+
+
+# --- duplicates ---------------------------------------------------------------------------
+
+
+@altered
+def no_dedupe(parts: Parts) -> None:
+    """Applies an Event whenever it arrives, however often that is."""
+    sequence = parts.get("inbox._sequence")
+
+    def again(turn: Any, group: Any, event: Any, digest: str) -> None:
+        if event["sequence"] <= group.cursor:
+            parts.get("facts.apply")(turn, group, event)
+        else:
+            sequence(turn, group, event, digest)
+
+    parts.replace("inbox._sequence", again)
+
+
+@altered
+def dedupe_by_sequence(parts: Parts) -> None:
+    """Knows a repetition by its sequence number and never looks at the Event ID."""
+
+    def is_repeated(turn: Any, event: Any, digest: str) -> bool:
+        del digest
+        return bool(event["sequence"] <= turn.group(event["groupId"]).cursor)
+
+    parts.replace("inbox._is_repeated", is_repeated)
+
+
+@altered
+def counting_cursor(parts: Parts) -> None:
+    """Counts new Event IDs instead of reading sequence numbers."""
+    sequence, is_repeated = parts.get("inbox._sequence"), parts.get("inbox._is_repeated")
+
+    def count(turn: Any, group: Any, event: Any, digest: str) -> None:
+        if event["sequence"] <= group.cursor and not is_repeated(turn, event, digest):
+            parts.get("inbox._process")(turn, group, event, digest)
+            turn.change_group(turn.group(group.group_id), cursor=group.cursor + 1)
+        else:
+            sequence(turn, group, event, digest)
+
+    parts.replace("inbox._sequence", count)
+
+
+@altered
+def offers_known_by_their_contract(parts: Parts) -> None:
+    """Takes a second offer with the same deadline and budget for a repetition of the first."""
+    review = parts.get("admission.review")
+
+    def once(turn: Any, item: Any) -> None:
+        if item.offer is not None:
+            contract = item.contract
+            alike = (item.group_id, contract.deadline, str(contract.budget))
+            if notes(turn).setdefault(alike, item.work_item_id) != item.work_item_id:
+                return
+        review(turn, item)
+
+    parts.replace("admission.review", once)
+
+
+class RunsAgainOnRedelivery(Interposer):
+    """Starts the work again when its `work.started` is delivered again."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._runs: dict[str, JsonObject] = {}
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if effect["type"] == "run":
+            self._runs[text_at(effect, "leaseId")] = effect
+        return (effect,)
+
+    def _afterwards(self) -> Iterable[JsonObject]:
+        known = list(self._runs)
+        for event in events_in(self.stimulus):
+            lease_id = find(event, "payload", "executionLeaseId")
+            if event["kind"] == "work.started" and lease_id in known:
+                yield {**self._runs[str(lease_id)], "slotId": "s9"}
+
+
+# --- Snapshots and lost disks -------------------------------------------------------------
+
+
+@altered
+def snapshot_unverified(parts: Parts) -> None:
+    """Restores any Snapshot that it is handed."""
+    parts.replace("replay._verified", lambda turn, snapshot, _: turn.group(snapshot["groupId"]))
+
+
+@altered
+def snapshot_one_too_far(parts: Parts) -> None:
+    """Resumes after the Event that follows the Snapshot."""
+    restore = parts.get("replay._restore")
+
+    def too_far(turn: Any, group: Any, snapshot: Any, state: Any) -> None:
+        restore(turn, group, snapshot, state)
+        turn.change_group(turn.group(group.group_id), cursor=snapshot["throughSequence"] + 1)
+
+    parts.replace("replay._restore", too_far)
+
+
+@altered
+def snapshot_events_unknown(parts: Parts) -> None:
+    """Does not count the Events of a Snapshot as seen, and so applies its last one again."""
+    restore = parts.get("replay._restore")
+
+    def forgetful(turn: Any, group: Any, snapshot: Any, state: Any) -> None:
+        restore(turn, group, {**snapshot, "eventIds": []}, state)
+
+    parts.replace("replay._restore", forgetful)
+    _no_receipt_no_repetition(parts)
+
+
+def _no_receipt_no_repetition(parts: Parts) -> None:
+    sequence = parts.get("inbox._sequence")
+
+    def by_receipt(turn: Any, group: Any, event: Any, digest: str) -> None:
+        if event["sequence"] <= group.cursor and not turn.projection.receipt(event["eventId"]):
+            parts.get("facts.apply")(turn, group, event)
+        else:
+            sequence(turn, group, event, digest)
+
+    parts.replace("inbox._sequence", by_receipt)
+
+
+@altered
+def cancellation_unread_in_replay(parts: Parts) -> None:
+    """Skips cancellations while it replays, so that withdrawn work comes back."""
+    fact = parts.module("facts").FACTS["work.cancelled"]
+    replaying = parts.get("runtime.Link.REPLAYING")
+
+    def live_only(turn: Any, group: Any, event: Any) -> None:
+        if turn.runtime.links.get(group.group_id) is not replaying:
+            fact(turn, group, event)
+
+    parts.module("facts").FACTS["work.cancelled"] = live_only
+
+
+MUTANTS = (
+    mutant(
+        ack_before_commit,
+        "WRK-030.b",
+        "REPLAY-0005",
+        "Group commit and write-behind caches that answer before they write.",
+    ),
+    mutant(
+        ack_one_call_before_commit,
+        "WRK-030.b",
+        "REPLAY-0015",
+        "Acknowledging from the message handler while another thread owns the transaction.",
+    ),
+    mutant(
+        ClearsItsStateOnStop,
+        "WRK-030.b",
+        "REPLAY-0016",
+        "A journal that is meant for crash recovery and deleted on a clean exit.",
+    ),
+    mutant(
+        ForgetsItsCursor,
+        "WRK-030.b",
+        "REPLAY-0005 REPLAY-0011",
+        "Offsets that are kept by the client library and not by the application.",
+    ),
+    mutant(
+        OneRowOfPosition,
+        "EVT-010.a",
+        "REPLAY-0011 MON-0001",
+        "A position table without the Group in its key.",
+    ),
+    mutant(
+        ResumesOneTooFar,
+        "WRK-030.a",
+        "REPLAY-0011 MON-0001",
+        "Off by one between 'last processed' and 'next expected'.",
+    ),
+    mutant(
+        AcksOnReceipt,
+        "WRK-030.a",
+        "REPLAY-0001 MON-0001",
+        "Auto-acknowledgement switched on in a message client.",
+    ),
+    mutant(
+        cursor_over_a_gap,
+        "WRK-029.c",
+        "REPLAY-0001 MON-0001",
+        "Trusting the transport to be ordered, as it was in every test.",
+    ),
+    mutant(
+        gap_forgiven_after_a_while,
+        "WRK-029.c",
+        "REPLAY-0001 MON-0001",
+        "A watchdog that was added so that one lost message does not stop everything.",
+    ),
+    mutant(
+        ReadsTheStartOfABatch,
+        "WRK-029.b",
+        "REPLAY-0002",
+        "A fixed number of messages taken from a read that may hold more.",
+    ),
+    mutant(
+        SeenBeforeApplied,
+        "WRK-029.b",
+        "REPLAY-0009",
+        "The dedupe table is written by the receiver, the message applied by somebody else.",
+    ),
+    mutant(
+        buffer_in_order_of_arrival,
+        "WRK-029.b",
+        "REPLAY-0009",
+        "A list as reorder buffer where a heap was meant.",
+    ),
+    mutant(
+        OneGapStopsEveryGroup,
+        "MSN-014.a",
+        "REPLAY-0012",
+        "One reorder buffer for the whole connection.",
+    ),
+    mutant(
+        OffersFromAStaleList,
+        "WRK-003.a",
+        "REPLAY-0010",
+        "A to-do list that later facts never prune.",
+    ),
+    mutant(
+        no_dedupe,
+        "WRK-029.a",
+        "REPLAY-0003",
+        "Handlers written for exactly-once delivery.",
+    ),
+    mutant(
+        dedupe_by_sequence,
+        "WRK-029.d",
+        "REPLAY-0014",
+        "Using the position as the only identity of an Event.",
+    ),
+    mutant(
+        counting_cursor,
+        "WRK-029.d",
+        "REPLAY-0013",
+        "A counter beside the stream instead of the stream's own number.",
+    ),
+    mutant(
+        offers_known_by_their_contract,
+        "WRK-029.a",
+        "REPLAY-0004",
+        "Content hashes as dedupe keys.",
+    ),
+    mutant(
+        RunsAgainOnRedelivery,
+        "WRK-029.a",
+        "REPLAY-0003 MON-0011 MON-0006",
+        "The start of a job is the handler of its message.",
+    ),
+    mutant(
+        snapshot_unverified,
+        "S16-SNAP.b",
+        "REPLAY-0008",
+        "Verification left for later, because the Snapshot comes from our own storage.",
+    ),
+    mutant(
+        snapshot_one_too_far,
+        "S16-SNAP.a",
+        "REPLAY-0007",
+        "Off by one between 'through' and 'next'.",
+    ),
+    mutant(
+        snapshot_events_unknown,
+        "S16-SNAP.a",
+        "REPLAY-0007",
+        "State is restored, the dedupe table beside it is not.",
+    ),
+    mutant(
+        cancellation_unread_in_replay,
+        "WRK-008.c",
+        "REPLAY-0006",
+        "A fast path for rebuilding that handles only what creates things.",
+    ),
+)
