@@ -110,7 +110,7 @@ def _hopeless(turn: Turn, item: WorkItem) -> bool:
 def _unaffordable(turn: Turn, item: WorkItem) -> bool:
     """A dimension that the work needs and of which nothing is left."""
     remaining = turn.runtime.policy.remaining.get(item.group_id, {})
-    own = item.contract.budget
+    own = item.contract.limits()
     if item.contract.risk in EXTERNAL_RISKS:
         limits = (own.get("externalSideEffectLimit"), remaining.get("externalSideEffectLimit"))
         if 0 in limits:

@@ -38,7 +38,7 @@ def read_contract(document: Document) -> Contract:
         approval=document["executionApproval"],
         capabilities=tuple((c["id"], c["version"]) for c in document["requiredCapabilities"]),
         dependencies=tuple(document["dependencyWorkItemIds"]),
-        budget=document["budget"],
+        budget=tuple(document["budget"].items()),
         criteria=tuple(c["criterionId"] for c in document["acceptanceCriteria"]),
         attempts_max=retry["maxAttempts"],
         backoff=retry["backoff"],

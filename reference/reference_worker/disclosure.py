@@ -99,7 +99,7 @@ def _status(turn: Turn, item: WorkItem, ahead: int) -> str:
 
 def service_bound(item: WorkItem) -> int:
     """The longest the item may take, from its contract."""
-    seconds = item.contract.budget.get("wallClockSecondsLimit")
+    seconds = item.contract.limits().get("wallClockSecondsLimit")
     return ASSUMED_SERVICE if seconds is None else int(seconds) * MICROS
 
 

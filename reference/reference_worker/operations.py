@@ -107,14 +107,14 @@ def _is_exhausted(turn: Turn, item: WorkItem, token: Token, report: Document) ->
     if report["operationId"] in item.side_effects:
         return False  # the same operation again, under the same key, is no further effect
     remaining = turn.runtime.policy.remaining.get(item.group_id, {})
-    budgets = (item.contract.budget, token.budget, remaining)
+    budgets = (item.contract.limits(), token.budget, remaining)
     limits = [b["externalSideEffectLimit"] for b in budgets if "externalSideEffectLimit" in b]
     return any(len(item.side_effects) >= limit for limit in limits)
 
 
 def count_usage(turn: Turn, run: Run, item: WorkItem, usage: Document) -> None:
     """Pause work that has used up what its contract allows, and escalate (MWP-AUT-004)."""
-    budget = item.contract.budget
+    budget = item.contract.limits()
     for name, limit in BUDGET_DIMENSIONS.items():
         used = usage.get(name, 0)
         if limit in budget and used and used >= budget[limit]:

@@ -7,8 +7,7 @@ Scheduler's part.
 from __future__ import annotations
 
 import heapq
-
-from attrs import frozen
+from typing import NamedTuple
 
 from reference_worker.instants import MICROS
 
@@ -16,9 +15,8 @@ HORIZON = 3600 * MICROS  # the most that urgency and deadline together are worth
 _URGENCY_PENALTY = {"critical": 0, "high": 1, "normal": 2, "routine": 3}
 
 
-@frozen(order=True)
-class Place:
-    """Where an item stands. Smaller is earlier.
+class Place(NamedTuple):
+    """Where an item stands. Smaller is earlier; a plain tuple, for it is compared all the time.
 
     `key` is the time at which the item began to wait plus a penalty below HORIZON. A fixed key is
     ageing without a clock: an item that has waited a horizon longer than another is ahead of it,

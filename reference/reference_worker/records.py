@@ -8,6 +8,7 @@ what is not remembered cannot leak.
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any, TypeVar, cast
 
 import attrs
@@ -17,6 +18,36 @@ from reference_worker.documents import Document
 from reference_worker.instants import NEVER
 
 R = TypeVar("R", bound=attrs.AttrsInstance)
+S = TypeVar("S")
+_SHARED: dict[Any, Any] = {}
+
+
+def shared(value: S) -> S:
+    """One instance of a value that many records repeat: a hundred thousand items fit in memory."""
+    found: S = _SHARED.setdefault(value, value)
+    return found
+
+
+def _text(value: str) -> str:
+    return shared(value)
+
+
+def _texts(value: tuple[str, ...]) -> tuple[str, ...]:
+    return shared(value)
+
+
+def _pair(value: tuple[str, str]) -> tuple[str, str]:
+    return shared(value)
+
+
+def _pairs(value: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    return shared(value)
+
+
+def _limits(
+    value: tuple[tuple[str, int | float | str], ...],
+) -> tuple[tuple[str, int | float | str], ...]:
+    return shared(value)
 
 
 @frozen
@@ -25,21 +56,25 @@ class Contract:
 
     version: int
     deadline: int
-    urgency: str
-    risk: str
-    approval: str
-    capabilities: tuple[tuple[str, str], ...]
-    dependencies: tuple[str, ...]
-    budget: Document
-    criteria: tuple[str, ...]
+    urgency: str = field(converter=_text)
+    risk: str = field(converter=_text)
+    approval: str = field(converter=_text)
+    capabilities: tuple[tuple[str, str], ...] = field(converter=_pairs)
+    dependencies: tuple[str, ...] = field(converter=_texts)
+    budget: tuple[tuple[str, int | float | str], ...] = field(converter=_limits)
+    criteria: tuple[str, ...] = field(converter=_texts)
     attempts_max: int
-    backoff: str
+    backoff: str = field(converter=_text)
     delay_max: int
-    retryable: tuple[str, ...]
-    inputs: tuple[str, ...]
-    deliverable: tuple[str, str]
-    terms: str
+    retryable: tuple[str, ...] = field(converter=_texts)
+    inputs: tuple[str, ...] = field(converter=_texts)
+    deliverable: tuple[str, str] = field(converter=_pair)
+    terms: str = field(converter=_text)
     critical_extension: bool
+
+    def limits(self) -> Document:
+        """The budget as the contract wrote it."""
+        return dict(self.budget)
 
 
 @frozen
@@ -55,13 +90,13 @@ class Offer:
 class Ownership:
     """An ownership grant, whoever holds it."""
 
-    agent_id: str
+    agent_id: str = field(converter=_text)
     epoch: int
     lease_id: str
     card_version: int
-    pins: tuple[tuple[str, str], ...]
+    pins: tuple[tuple[str, str], ...] = field(converter=_pairs)
     accepted_at: int
-    terms: str
+    terms: str = field(converter=_text)
     expires_at: int = NEVER
     start_by: int = NEVER
 
@@ -100,10 +135,10 @@ class WorkItem:
     """One WorkItem as far as this Worker is concerned with it."""
 
     work_item_id: str
-    group_id: str
-    mission_id: str
+    group_id: str = field(converter=_text)
+    mission_id: str = field(converter=_text)
     revision: int
-    state: str
+    state: str = field(converter=_text)
     contract: Contract = field(metadata={"record": Contract})
     sequence: int = 0
     authorized: bool = True
@@ -189,12 +224,25 @@ def to_row(record: attrs.AttrsInstance) -> str:
     return json.dumps(_plain(record), separators=(",", ":"))
 
 
-def _plain(value: Any) -> Any:
-    if attrs.has(type(value)):
-        return [_plain(getattr(value, part.name)) for part in attrs.fields(type(value))]
-    if isinstance(value, tuple):
-        return [_plain(member) for member in value]
-    return value
+@cache
+def _parts(record: type[attrs.AttrsInstance]) -> tuple[tuple[str, Any, Any], ...]:
+    """Name, nested record and list of records of each field."""
+    return tuple(
+        (part.name, part.metadata.get("record"), part.metadata.get("records"))
+        for part in attrs.fields(record)
+    )
+
+
+def _plain(record: attrs.AttrsInstance) -> list[object]:
+    values: list[object] = []
+    for name, nested, many in _parts(type(record)):
+        value = getattr(record, name)
+        if nested is not None and value is not None:
+            value = _plain(value)
+        elif many is not None:
+            value = [_plain(member) for member in value]
+        values.append(value)
+    return values
 
 
 def from_row(record: type[R], row: str) -> R:
@@ -204,16 +252,15 @@ def from_row(record: type[R], row: str) -> R:
 
 def _build(record: type[attrs.AttrsInstance], row: list[Any]) -> attrs.AttrsInstance:
     values: list[object] = []
-    for part, value in zip(attrs.fields(record), row, strict=True):
-        nested, many = part.metadata.get("record"), part.metadata.get("records")
+    for (_, nested, many), value in zip(_parts(record), row, strict=True):
         if nested is not None and value is not None:
             values.append(_build(nested, value))
         elif many is not None:
             values.append(tuple(_build(many, member) for member in value))
         else:
-            values.append(_frozen(value))
+            values.append(_frozen(value) if type(value) is list else value)
     return record(*values)
 
 
-def _frozen(value: Any) -> Any:
-    return tuple(_frozen(member) for member in value) if isinstance(value, list) else value
+def _frozen(value: list[Any]) -> tuple[Any, ...]:
+    return tuple(_frozen(part) if type(part) is list else part for part in value)

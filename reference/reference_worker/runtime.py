@@ -14,7 +14,7 @@ from typing import Self
 from attrs import define, field, frozen
 
 from reference_worker.documents import Document
-from reference_worker.instants import micros
+from reference_worker.instants import NEVER, micros
 from reference_worker.policy import Policy
 from reference_worker.records import Checkpoint
 from reference_worker.scheduler import FairScheduler, FlowId
@@ -116,22 +116,24 @@ class GroupContext:
 
 
 class Timers:
-    """Times at which something has to be looked at again.
+    """The next time at which each key has to be looked at again.
 
     Looking at a key begins with `clear` and sets its times anew, so that nobody is woken for what
-    was settled meanwhile.
+    was settled meanwhile; only the earliest of them is kept.
     """
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, str]] = []
-        self._pushed: set[tuple[int, str]] = set()
-        self._wanted: dict[str, set[int]] = {}
+        self._wanted: dict[str, int] = {}
+        self._pushed: dict[str, int] = {}
 
     def set(self, when: int, key: str) -> None:
-        """Remember to look at `key` at `when`."""
-        self._wanted.setdefault(key, set()).add(when)
-        if (when, key) not in self._pushed:
-            self._pushed.add((when, key))
+        """Remember to look at `key` at `when`, or before."""
+        if when >= self._wanted.get(key, NEVER):
+            return
+        self._wanted[key] = when
+        if self._pushed.get(key) != when:
+            self._pushed[key] = when
             heapq.heappush(self._heap, (when, key))
 
     def clear(self, key: str) -> None:
@@ -142,20 +144,25 @@ class Timers:
         """Keys whose time has come."""
         keys: dict[str, None] = {}
         while (when := self.next()) is not None and when <= now:
-            timer = heapq.heappop(self._heap)
-            self._pushed.discard(timer)
-            self._wanted[timer[1]].discard(timer[0])
-            keys[timer[1]] = None
+            _, key = heapq.heappop(self._heap)
+            del self._wanted[key]
+            self._passed_over(when, key)
+            keys[key] = None
         return list(keys)
 
     def next(self) -> int | None:
         """The earliest time that is still to come."""
         while self._heap:
-            timer = self._heap[0]
-            if timer[0] in self._wanted.get(timer[1], ()):
-                return timer[0]
-            self._pushed.discard(heapq.heappop(self._heap))
+            when, key = self._heap[0]
+            if self._wanted.get(key) == when:
+                return when
+            heapq.heappop(self._heap)
+            self._passed_over(when, key)
         return None
+
+    def _passed_over(self, when: int, key: str) -> None:
+        if self._pushed.get(key) == when:
+            del self._pushed[key]
 
 
 @define

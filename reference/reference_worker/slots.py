@@ -232,6 +232,6 @@ def _context(turn: Turn, item: WorkItem) -> Document:
     return {  # MWP-WRK-011, MWP-WRK-028
         "missionContext": own.mission_context if own else {},
         "credentials": own.credentials if own else {},
-        "budget": item.contract.budget,
+        "budget": item.contract.limits(),
         "sideEffectScope": f"scope:{sha256(scope.encode())[7:47]}",
     }
