@@ -19,12 +19,19 @@ from reference_worker.instants import NEVER
 
 R = TypeVar("R", bound=attrs.AttrsInstance)
 S = TypeVar("S")
-_SHARED: dict[Any, Any] = {}
+_SHARED: dict[str, Any] = {}
+SHARED_MAX = 10_000  # then it starts afresh: what is rare is not worth sharing
 
 
 def shared(value: S) -> S:
-    """One instance of a value that many records repeat: a hundred thousand items fit in memory."""
-    found: S = _SHARED.setdefault(value, value)
+    """One instance of a value that many records repeat: a hundred thousand items fit in memory.
+
+    Keyed by spelling, not by equality: 1 and 1.0 are equal, and yet one Group must not get the
+    other's spelling.
+    """
+    if len(_SHARED) >= SHARED_MAX:
+        _SHARED.clear()
+    found: S = _SHARED.setdefault(repr(value), value)
     return found
 
 
@@ -60,16 +67,16 @@ class Contract:
     risk: str = field(converter=_text)
     approval: str = field(converter=_text)
     capabilities: tuple[tuple[str, str], ...] = field(converter=_pairs)
-    dependencies: tuple[str, ...] = field(converter=_texts)
+    dependencies: tuple[str, ...]
     budget: tuple[tuple[str, int | float | str], ...] = field(converter=_limits)
     criteria: tuple[str, ...] = field(converter=_texts)
     attempts_max: int
     backoff: str = field(converter=_text)
     delay_max: int
     retryable: tuple[str, ...] = field(converter=_texts)
-    inputs: tuple[str, ...] = field(converter=_texts)
+    inputs: tuple[str, ...]
     deliverable: tuple[str, str] = field(converter=_pair)
-    terms: str = field(converter=_text)
+    terms: str
     critical_extension: bool
 
     def limits(self) -> Document:
@@ -96,7 +103,7 @@ class Ownership:
     card_version: int
     pins: tuple[tuple[str, str], ...] = field(converter=_pairs)
     accepted_at: int
-    terms: str = field(converter=_text)
+    terms: str
     expires_at: int = NEVER
     start_by: int = NEVER
 
