@@ -20,7 +20,7 @@ def test_a_trace_is_shown_message_by_message(command, tmp_path: Path) -> None:
     trace.append(1, 0, EntryKind.STIMULUS, {"type": "tick", "now": "2026-07-15T00:00:00Z"})
     trace.append(1, 60_000_000, EntryKind.EFFECT, {"type": "run", "note": "\x1b[31m"})
     (tmp_path / "t.jsonl").write_text("\n".join(trace.to_lines()))
-    out = command("replay", "t.jsonl").out
+    out = command("replay", "t.jsonl", "--show").out
     assert '"now": "2026-07-15T00:00:00Z"' in out
     assert "00:01:00  worker" in out
     assert "\x1b" not in out

@@ -1,0 +1,134 @@
+"""A run as a whole: selection, transports, processes, saved Traces."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+
+from worker_conformance.cli.entry import call
+from worker_conformance.errors import AdapterError, UsageError
+from worker_conformance.judge.trace import EntryKind, Trace
+from worker_conformance.judge.verdicts import CheckResult, RunResult, Verdict
+from worker_conformance.port.locate import locate
+from worker_conformance.suite.bench import Bench
+from worker_conformance.suite.checks import catalogue, scenarios, select
+from worker_conformance.suite.engine import RunOptions, rejudge, run
+
+CHOSEN = ("REPLAY-0001", "REPLAY-0005", "LEASE-0003", "MON-0001", "MON-0010")
+OPTIONS = RunOptions(worker="reference_worker:factory", select=CHOSEN, seed=11)
+
+
+class Listener:
+    def __init__(self) -> None:
+        self.total = 0
+        self.begun: list[str] = []
+        self.ended: list[str] = []
+
+    def planned(self, total: int) -> None:
+        self.total = total
+
+    def started(self, check_id: str, title: str) -> None:
+        assert title
+        self.begun.append(check_id)
+
+    def finished(self, result: CheckResult) -> None:
+        self.ended.append(result.check_id)
+
+
+def verdicts(result: RunResult) -> dict[str, Verdict]:
+    return {check.check_id: check.verdict for check in result.checks}
+
+
+def test_chosen_checks_are_run_and_told_about() -> None:
+    listener = Listener()
+    result = run(OPTIONS, listener)
+    assert verdicts(result) == dict.fromkeys(CHOSEN, Verdict.PASS) | {}
+    assert listener.total == len(CHOSEN)
+    assert set(listener.begun) == {"REPLAY-0001", "REPLAY-0005", "LEASE-0003"}
+    assert sorted(listener.ended) == sorted(CHOSEN)
+
+
+def test_two_processes_find_what_one_finds() -> None:
+    assert run(evolve(OPTIONS, jobs=2), Listener()) == run(OPTIONS, Listener())
+
+
+def test_a_process_on_stdio_gets_the_same_verdicts() -> None:
+    spec = f"stdio:{sys.executable} -m reference_worker"
+    result = run(evolve(OPTIONS, worker=spec), Listener())
+    assert verdicts(result) == verdicts(run(OPTIONS, Listener()))
+    assert result.worker.transport == "stdio"
+
+
+def test_a_monitor_alone_is_judged_over_all_claimed_scenarios() -> None:
+    listener = Listener()
+    result = run(evolve(OPTIONS, select=("MON-0010",), profiles=("leases",), quick=True), listener)
+    assert verdicts(result) == {"MON-0010": Verdict.PASS}
+    assert len(listener.begun) > 20
+
+
+def test_a_pattern_that_matches_nothing_is_refused_with_a_suggestion() -> None:
+    with pytest.raises(UsageError) as refused:
+        select(["REPLAY-001"], [])
+    assert "REPLAY-00" in refused.value.hint
+
+
+def test_globs_and_profiles_choose_together() -> None:
+    chosen = select(["*-0001"], ["leases"])
+    assert [info.check_id for info in chosen] == ["LEASE-0001"]
+
+
+def test_an_unknown_profile_is_refused() -> None:
+    with pytest.raises(UsageError, match="no profile 'repaly'"):
+        run(evolve(OPTIONS, profiles=("repaly",)), Listener())
+
+
+def test_a_worker_that_cannot_be_brought_up_ends_the_run_as_an_adapter_error() -> None:
+    with pytest.raises(AdapterError):
+        run(evolve(OPTIONS, worker=f"stdio:{sys.executable} -c pass"), Listener())
+
+
+def test_check_ids_are_unique_and_every_requirement_is_known() -> None:
+    ids = [info.check_id for info in catalogue()]
+    assert len(ids) == len(set(ids))
+    assert all(info.clauses and info.summary for info in catalogue())
+
+
+def saved(tmp_path: Path) -> Path:
+    """The Trace of one vector, saved."""
+    with Bench(locate("reference_worker:factory")) as bench:
+        trace = bench.play(scenarios()["REPLAY-0001"], 5).trace
+    path = tmp_path / "trace.jsonl"
+    path.write_text("".join(f"{line}\n" for line in trace.to_lines()), "utf-8")
+    return path
+
+
+def test_a_saved_trace_is_judged_again_without_the_worker(tmp_path: Path) -> None:
+    path = saved(tmp_path)
+    result = rejudge(Trace.from_lines(path.read_text("utf-8").splitlines()), path)
+    assert verdicts(result)["MON-0001"] is Verdict.PASS
+    assert result.worker.name == "Reference Worker"
+
+
+def test_a_breach_in_a_saved_trace_is_found_again(tmp_path: Path) -> None:
+    path = saved(tmp_path)
+    lines = path.read_text("utf-8").splitlines()
+    for place, line in enumerate(lines):
+        row = json.loads(line)
+        if row.get("kind") == EntryKind.EFFECT and row["body"].get("frame", {}).get(
+            "acknowledgements"
+        ):
+            row["body"]["frame"]["acknowledgements"][0]["sequence"] = 99
+            lines[place] = json.dumps(row)
+    path.write_text("\n".join(lines), "utf-8")
+    assert verdicts(rejudge(Trace.from_lines(lines), path))["MON-0001"] is Verdict.FAIL
+    assert call(["replay", str(path)]) == 1
+
+
+def test_a_trace_that_says_nothing_of_its_vector_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bare.jsonl"
+    path.write_text("\n".join(Trace("X-0001", 1).to_lines()), "utf-8")
+    assert call(["replay", str(path)]) == 2

@@ -1,0 +1,237 @@
+"""How a scenario comes to its verdict."""
+
+from __future__ import annotations
+
+import json
+
+from worker_conformance.judge.trace import EntryKind, NoteKind
+from worker_conformance.judge.verdicts import Verdict
+
+
+def told(played) -> list[str]:
+    return [str(entry.body["type"]) for entry in played.trace if entry.kind is EntryKind.STIMULUS]
+
+
+def notes(played) -> list[str]:
+    return [str(entry.body["note"]) for entry in played.trace if entry.kind is EntryKind.NOTE]
+
+
+def test_what_is_expected_and_seen_passes_with_a_witness(played) -> None:
+    outcome = played("- start\n- expect: {accept: a1, run: a1}")
+    assert (outcome.verdict, outcome.witness) == (Verdict.PASS, 2)
+
+
+def test_what_is_expected_and_not_seen_fails_and_says_what_was_seen(played) -> None:
+    outcome = played("- start\n- expect: {submit: a1}")
+    assert outcome.verdict is Verdict.FAIL
+    assert outcome.failure is not None
+    assert outcome.failure.expected == "submit a1"
+    assert "accept" in outcome.failure.observed
+    assert outcome.failure.step == "test.yaml:12"
+    assert any("work.start a1" in line for line in outcome.failure.transcript)
+
+
+def test_a_scene_that_is_not_reached_is_inconclusive(played) -> None:
+    outcome = played("- start\n- given: {submit: a1}\n- never: {run: a1}")
+    assert outcome.verdict is Verdict.INCONCLUSIVE
+    assert "submit a1" in outcome.reason
+
+
+def test_never_fails_when_it_happens(played) -> None:
+    assert played("- start\n- given: {accept: a1}\n- never: {run: a1}").verdict is Verdict.FAIL
+
+
+def test_a_should_that_is_not_followed_is_advice(played) -> None:
+    assert played("- start\n- expect: {run: a1}\n- should: {pause: a1}").verdict is Verdict.ADVICE
+
+
+def test_nothing_judged_is_no_pass(played) -> None:
+    assert played("- start\n- never: {pause: a1}").verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_mark_opens_a_new_window(played) -> None:
+    outcome = played(
+        "- start\n- given: {accept: a1}\n- mark\n- advance: 1m\n- expect: {accept: a1}"
+    )
+    assert outcome.verdict is Verdict.FAIL
+
+
+def test_an_act_that_cannot_happen_is_nobodys_fault(played) -> None:
+    outcome = played("- start\n- publish: {A: [{accept_result: a1}]}\n- expect: {run: a1}")
+    assert outcome.verdict is Verdict.INCONCLUSIVE
+    assert "cannot be played on" in outcome.reason
+
+
+def test_a_report_on_work_that_never_ran_is_nobodys_fault(played, a_worker) -> None:
+    outcome = played(
+        "- start\n- report: {a1: completed}\n- expect: {run: a1}", a_worker("mute", "")
+    )
+    assert outcome.verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_stimulus_that_is_not_supported_fails_the_check(played, a_worker) -> None:
+    spec = a_worker(
+        "no_policy",
+        """
+        class Unsupported(Exception):
+            code = -32001
+
+        class Own(Worker):
+            def answer(self, stimulus):
+                if stimulus["type"] == "policy":
+                    raise Unsupported("no policy here")
+                return {"effects": []}
+        """,
+    )
+    outcome = played("- start\n- policy: {groups: {A: {weight: 2}}}\n- expect: {run: a1}", spec)
+    assert outcome.verdict is Verdict.FAIL
+    assert outcome.failure is not None
+    assert "policy" in outcome.failure.expected
+
+
+def test_a_worker_that_never_rests_fails_and_the_next_scenario_begins_afresh(
+    played, a_worker
+) -> None:
+    spec = a_worker(
+        "busy",
+        """
+        class Own(Worker):
+            def answer(self, stimulus):
+                return {"effects": [], "busy": stimulus["type"] != "stop"}
+        """,
+    )
+    outcome = played("- start\n- expect: {run: a1}", spec)
+    assert outcome.verdict is Verdict.FAIL
+    assert outcome.failure is not None
+    assert "rest" in outcome.failure.expected
+
+
+def test_an_adapter_that_breaks_is_reported_and_replaced(played, a_worker) -> None:
+    spec = a_worker(
+        "raises",
+        """
+        class Own(Worker):
+            def answer(self, stimulus):
+                raise RuntimeError("boom")
+        """,
+    )
+    outcome = played("- start\n- expect: {run: a1}", spec)
+    assert outcome.verdict is Verdict.ADAPTER_ERROR
+    assert "boom" in json.dumps([outcome.reason, str(outcome.failure)])
+
+
+def test_a_need_that_is_not_considered_falls_away(played, a_worker) -> None:
+    outcome = played("- start\n- expect: {run: a1}", a_worker("m", ""), needs="[considers.quota]")
+    assert outcome.verdict is Verdict.ABSTAINED
+    assert len(outcome.trace) == 0
+
+
+def test_a_declared_abstention_excuses_what_was_not_reached(played, a_worker) -> None:
+    spec = a_worker("abstains", 'PARAMETERS = {"abstains": ["preempt"]}')
+    outcome = played(
+        "- start\n- given: {preempt: a1}\n- expect: {run: a1}", spec, needs="[preempt]"
+    )
+    assert outcome.verdict is Verdict.ABSTAINED
+
+
+def test_a_declared_abstention_that_is_broken_fails(played, a_worker) -> None:
+    spec = a_worker(
+        "preempts",
+        """
+        PARAMETERS = {"abstains": ["preempt"]}
+
+        class Own(Worker):
+            def answer(self, stimulus):
+                if stimulus["type"] != "tick":
+                    return {"effects": []}
+                return {"effects": [{"type": "preempt", "slotId": "s1", "workItemId": "urn:x:y"}]}
+        """,
+    )
+    outcome = played("- start\n- advance: 1s\n- given: {run: a1}", spec, needs="[preempt]")
+    assert outcome.verdict is Verdict.FAIL
+
+
+def test_manual_delivery_delivers_nothing_by_itself(played) -> None:
+    outcome = played(
+        "- start\n- deliver: {A: 1-2}\n- advance: 1m\n- expect: {ack: {A: 2}}", delivery="manual"
+    )
+    assert outcome.verdict is Verdict.PASS
+    assert told(outcome).count("frames") == 1
+
+
+def test_delivery_may_become_automatic(played) -> None:
+    steps = "- start\n- deliver: {A: 1}\n- delivery: auto\n- expect: {run: a1}"
+    assert played(steps, delivery="manual").verdict is Verdict.PASS
+
+
+def test_a_crash_keeps_the_disk_and_a_wipe_does_not(played) -> None:
+    kept = played("- start\n- given: {run: a1}\n- crash\n- start\n- expect: {subscribe: {A: 6}}")
+    lost = played(
+        "- start\n- given: {run: a1}\n- crash\n- wipe\n- start\n- expect: {subscribe: {A: 0}}"
+    )
+    assert (kept.verdict, lost.verdict) == (Verdict.PASS, Verdict.PASS)
+    assert NoteKind.CRASHED in notes(kept)
+    assert NoteKind.WIPED in notes(lost)
+
+
+def test_a_kill_during_a_call_is_played_in_a_process_of_its_own(played) -> None:
+    outcome = played(
+        """
+        - start
+        - crash_during: {A: 1-4}
+        - mark
+        - start
+        - delivery: auto
+        - expect: {run: a1}
+        """,
+        delivery="manual",
+    )
+    assert outcome.verdict is Verdict.PASS
+
+
+def test_a_wake_up_is_kept_on_a_long_advance(played, a_worker) -> None:
+    spec = a_worker(
+        "wakes",
+        """
+        class Own(Worker):
+            def answer(self, stimulus):
+                return {"effects": [], "wakeAt": "2026-07-15T00:00:30Z"}
+        """,
+    )
+    outcome = played("- start\n- advance: 1m\n- expect: {run: a1}", spec)
+    ticks = [entry.at for entry in outcome.trace if entry.body.get("type") == "tick"]
+    assert ticks == [30_000_000, 60_000_000]
+
+
+def test_a_ping_of_the_worker_is_echoed(played, a_worker) -> None:
+    spec = a_worker(
+        "pings",
+        """
+        PING = {"protocolVersion": "0.1", "frameId": "urn:x:1", "frameType": "PING",
+                "nonce": "abcd", "sentAt": "2026-07-15T00:00:00Z"}
+
+        class Own(Worker):
+            def answer(self, stimulus):
+                effects = [{"type": "frame", "frame": PING}] if stimulus["type"] == "start" else []
+                return {"effects": effects}
+        """,
+    )
+    outcome = played("- start\n- expect: {run: a1}", spec)
+    replies = [
+        frame.get("replyToNonce")
+        for entry in outcome.trace
+        if entry.body.get("type") == "frames"
+        for frame in entry.body["frames"]
+    ]
+    assert replies == ["abcd"]
+
+
+def test_the_same_seed_gives_the_same_trace(played) -> None:
+    first, second = (
+        list(played("- start\n- advance: 5m\n- expect: {submit: a1}").trace.to_lines())
+        for _ in range(2)
+    )
+    # Only the folder of the state differs: it is made anew for each run.
+    assert [line for line in first if "stateDirectory" not in line] == [
+        line for line in second if "stateDirectory" not in line
+    ]
