@@ -24,14 +24,23 @@ def backlogs(builder: HistoryBuilder, group: str) -> list[bool]:
     return [m.backlogged for m in moments if isinstance(m, Standing) and m.group == group]
 
 
-def test_a_queue_refilled_at_its_own_dispatch_stays_backlogged():
+def test_a_queue_that_never_empties_stays_backlogged():
+    builder = builder_with(Item("a1", "A"), Item("a2", "A"))
+    builder.rest(0)
+    builder.dispatched(0, "a1")
+    builder.rest(0)
+    assert backlogs(builder, "A") == [True]
+
+
+def test_a_queue_that_empties_begins_a_new_period_even_when_refilled_at_once():
     builder = builder_with(Item("a1", "A"))
     builder.rest(0)
     builder.dispatched(0, "a1")
     builder.offered(Item("a2", "A"))
     builder.ready(0, "a2")
     builder.rest(0)
-    assert backlogs(builder, "A") == [True]
+    moments = builder.build().moments
+    assert [m.fresh for m in moments if isinstance(m, Standing) and m.group == "A"] == [False, True]
 
 
 def test_a_queue_empty_at_the_end_of_an_instant_is_not_backlogged():

@@ -6,8 +6,9 @@ the facts come from: `service_trace` feeds it from a Trace, the self-test's bare
 feeds it directly, so both are judged by the very same oracles.
 
 A Group is *backlogged* while it has an eligible item and runs below its quota. That is evaluated at
-the end of each instant and just before each dispatch, never in between: sampled only before
-dispatches, a round-robin Scheduler would look unfair to a Group that refills at its own dispatch.
+the end of each instant and just before each dispatch; a queue that empties in between ends the
+period too. (Sampled only before dispatches, a round-robin Scheduler would look unfair to a Group
+that refills at its own dispatch.)
 """
 
 from __future__ import annotations
@@ -215,6 +216,10 @@ class HistoryBuilder:
         if state.eligible.pop(name, None) is not None:
             _discount(state.classes, item.priority_class)
             self._touched[item.group] = None
+            if not state.eligible:
+                # The Scheduler has seen an empty queue, and many forfeit their credit then: the
+                # period has ended even if the queue is filled again at this very instant.
+                state.fresh = True
 
     def dispatched(self, at: int, name: str) -> Dispatch:
         """An accepted `work.start`."""
