@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from reference_worker import disclosure, outbox
+from reference_worker import disclosure, eligibility, outbox
 from reference_worker.records import Offer, WorkItem
 from reference_worker.turn import Turn
 
 ACCEPT_SCOPE = "work.accept_offer"
-EXTERNAL_RISKS = frozenset({"external", "high_risk", "destructive"})
 LOST_DEPENDENCIES = frozenset({"cancelled", "failed"})
 
 
@@ -107,21 +106,6 @@ def _hopeless(turn: Turn, item: WorkItem) -> bool:
     return any(standing in LOST_DEPENDENCIES for standing in standings)
 
 
-def _unaffordable(turn: Turn, item: WorkItem) -> bool:
-    """A dimension that the work needs and of which nothing is left."""
-    remaining = turn.runtime.policy.remaining.get(item.group_id, {})
-    own = item.contract.limits()
-    if item.contract.risk in EXTERNAL_RISKS:
-        limits = (own.get("externalSideEffectLimit"), remaining.get("externalSideEffectLimit"))
-        if 0 in limits:
-            return True
-    return any(
-        remaining.get(name) == 0 and own.get(name, 0) != 0
-        for name in remaining
-        if name not in ("currency", "externalSideEffectLimit")
-    )
-
-
 def _full(turn: Turn, item: WorkItem) -> bool:
     policy, waiting = turn.runtime.policy, turn.runtime.waiting
     total = sum(len(items) for items in waiting.values())
@@ -139,7 +123,7 @@ OBSTACLES: Mapping[str, Callable[[Turn, WorkItem], bool]] = {
     "capability": _not_capable,
     "dependency": _hopeless,
     "deadline": _too_late,
-    "budget": _unaffordable,
+    "budget": eligibility.is_unaffordable,
     "other": _not_understood,
     "capacity": _full,
 }

@@ -6,9 +6,9 @@ pauses a slot before the Checkpoint's Command is out.
 
 from __future__ import annotations
 
-from reference_worker import offline, outbox, slots
+from reference_worker import disclosure, offline, outbox, slots
 from reference_worker.documents import Document
-from reference_worker.instants import spell
+from reference_worker.instants import is_timestamp, micros, spell
 from reference_worker.records import Checkpoint, WorkItem
 from reference_worker.runtime import Run
 from reference_worker.turn import Turn
@@ -45,8 +45,11 @@ def _buffer(turn: Turn, run: Run, item: WorkItem, report: Document) -> None:
 
 
 def progress(turn: Turn, run: Run, item: WorkItem, report: Document) -> None:
-    """Progress changes nothing that this Worker decides."""
-    del turn, run, item, report
+    """Progress decides nothing; a revised completion is disclosed if it is materially another."""
+    del run
+    completion = report.get("updatedCompletionEstimate")
+    if is_timestamp(completion):
+        disclosure.publish(turn, item, micros(str(completion)))
 
 
 def blocked(turn: Turn, run: Run, item: WorkItem, report: Document) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from reference_worker import eligibility
 from reference_worker.documents import Document, encode_base64url, sha256
@@ -36,16 +36,21 @@ class Window:
     status: str
 
 
-def publish(turn: Turn, item: WorkItem) -> None:
-    """Publish an estimate if it differs materially from the one that was published last."""
+def publish(turn: Turn, item: WorkItem, completion: int | None = None) -> None:
+    """Publish an estimate if it differs materially from the one that was published last.
+
+    `completion` is what the executor itself expects, where it said so.
+    """
     current = turn.item(item.work_item_id)
     if current is None or not turn.is_live(item.group_id):
         return
     window = estimate(turn, current)
+    if completion is not None:
+        window = evolve(window, completion=max(window.start_latest, _ceil(completion)))
     text = json.dumps([window.start, window.start_latest, window.completion, window.status])
     occasion, _, known = current.published.partition(" ")
-    if occasion != _occasion(current) or known != text:
-        turn.change(current, published=f"{_occasion(current)} {text}")
+    if occasion != _occasion(turn, current) or known != text:
+        turn.change(current, published=f"{_occasion(turn, current)} {text}")
     if known == text:
         return
     turn.emit(
@@ -67,13 +72,13 @@ def publish(turn: Turn, item: WorkItem) -> None:
 
 def publish_on_occasion(turn: Turn, item: WorkItem) -> None:
     """Publish when the item's own standing changed: accepted, paused, blocked, unblocked."""
-    if item.state != "active" and item.published.partition(" ")[0] != _occasion(item):
+    if item.state != "active" and item.published.partition(" ")[0] != _occasion(turn, item):
         publish(turn, item)
 
 
-def _occasion(item: WorkItem) -> str:
+def _occasion(turn: Turn, item: WorkItem) -> str:
     epoch = item.ownership.epoch if item.ownership else 0
-    return f"{epoch}:{item.state}"
+    return f"{epoch}:{item.state}:{'held' if eligibility.unfit(turn, item) else 'free'}"
 
 
 def estimate(turn: Turn, item: WorkItem) -> Window:

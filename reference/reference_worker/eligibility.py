@@ -10,6 +10,7 @@ from reference_worker import leases, outbox
 from reference_worker.records import Ownership, WorkItem
 from reference_worker.turn import Turn
 
+EXTERNAL_RISKS = frozenset({"external", "high_risk", "destructive"})
 TERMS_CHANGED = "terms not accepted"
 CARD_CHANGED = "incompatible Agent Card"
 NEEDS_ACCEPTANCE = frozenset({TERMS_CHANGED, CARD_CHANGED})
@@ -53,7 +54,24 @@ def _set_back(turn: Turn, item: WorkItem) -> str | None:
         return "attempts exhausted"
     if not all(turn.runtime.policy.is_available(name) for name, _ in item.contract.capabilities):
         return "capability unavailable"
+    if is_unaffordable(turn, item):  # MWP-AUT-004
+        return "budget"
     return None
+
+
+def is_unaffordable(turn: Turn, item: WorkItem) -> bool:
+    """True if nothing is left of a dimension that the work needs."""
+    remaining = turn.runtime.policy.remaining.get(item.group_id, {})
+    own = item.contract.limits()
+    if item.contract.risk in EXTERNAL_RISKS:
+        limits = (own.get("externalSideEffectLimit"), remaining.get("externalSideEffectLimit"))
+        if 0 in limits:
+            return True
+    return any(
+        remaining.get(name) == 0 and own.get(name, 0) != 0
+        for name in remaining
+        if name not in ("currency", "externalSideEffectLimit")
+    )
 
 
 def unfit(turn: Turn, item: WorkItem) -> str | None:

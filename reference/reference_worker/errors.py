@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from reference_worker import admission, facts, outbox, renewals, replay, slots
+from reference_worker import admission, facts, operations, outbox, renewals, replay, slots
 from reference_worker.documents import Document
 from reference_worker.records import Command
+from reference_worker.runtime import Phase
 from reference_worker.turn import Turn
 
 RETRY_AFTER_MS = 1000  # where the Authority gives no guidance; doubled with each refusal
@@ -135,6 +136,16 @@ def _lose_membership(turn: Turn, command: Command, error: Document) -> None:
     del error
 
 
+def _exhaust(turn: Turn, command: Command, error: Document) -> None:
+    """A budget is used up: pause at a safe point and say so (MWP-AUT-004)."""
+    run = turn.runtime.run_of(command.work_item_id)
+    if run is not None and run.phase is Phase.RUNNING:
+        outbox.drop(turn, command, refused=True)
+        operations.escalate(turn, run, "budget: the Authority accepts no further use")
+    else:
+        _give_up(turn, command, error)
+
+
 def _reconnect(turn: Turn, command: Command, error: Document) -> None:
     """Nothing helps but what the Organization or the operator does."""
     _give_up(turn, command, error)
@@ -148,7 +159,6 @@ MAY_REPEAT = frozenset(
         "INTERNAL_ERROR",
         "INVALID_COMMAND",
         "INVALID_STATE_TRANSITION",
-        "BUDGET_EXCEEDED",
         "GROUP_NOT_FOUND",
         "AUTH_FORBIDDEN",
     }
@@ -175,7 +185,7 @@ REACTIONS: Mapping[str, Reaction] = {
     "WORK_LEASE_EXPIRED": _lose_lease,
     "WORK_STALE_OWNERSHIP": _lose_ownership,
     "APPROVAL_REQUIRED": _give_up,
-    "BUDGET_EXCEEDED": _give_up,
+    "BUDGET_EXCEEDED": _exhaust,
     "RATE_LIMITED": _repeat,
     "BACKPRESSURE": _repeat,
     "PROTOCOL_VIOLATION": _give_up,

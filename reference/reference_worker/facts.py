@@ -171,7 +171,10 @@ def _approval_fact(turn: Turn, group: Group, event: Document) -> None:
     payload = event["payload"]
     approval, item = payload.get("approval"), turn.item(str(payload.get("workItemId")))
     epoch, expires_at = payload.get("ownershipEpoch"), payload.get("expiresAt")
-    if item is None or item.group_id != group.group_id or not is_timestamp(expires_at):
+    if item is None or item.group_id != group.group_id:
+        return
+    item = turn.change(item, revision=max(item.revision, event["aggregateRevision"]))
+    if not is_timestamp(expires_at):
         return
     if isinstance(epoch, int) and is_genuine(turn, approval, item):
         absorb_approval(turn, item, approval, epoch, micros(str(expires_at)))

@@ -13,7 +13,6 @@ from reference_worker.records import WorkItem
 from reference_worker.runtime import Run, Token
 from reference_worker.turn import Turn
 
-EXTERNAL_EFFECTS = frozenset({"external", "high_risk", "destructive"})
 BUDGET_EXHAUSTED = "budget exhausted"
 BUDGET_DIMENSIONS = {
     "financial": "financialLimit",
@@ -50,7 +49,10 @@ def request(turn: Turn, stimulus: Document, run: Run | None) -> None:
         if refusal == BUDGET_EXHAUSTED and run is not None:
             escalate(turn, run, "budget: no external side effect is left")
         return
-    if report["effect"] in EXTERNAL_EFFECTS and report["operationId"] not in item.side_effects:
+    if (
+        report["effect"] in eligibility.EXTERNAL_RISKS
+        and report["operationId"] not in item.side_effects
+    ):
         turn.change(item, side_effects=(*item.side_effects, report["operationId"]))
     turn.emit(
         {
@@ -80,7 +82,7 @@ def _judge(
     token = _token_for(turn, run, item, report, in_grace=in_grace)
     if token is None:
         return "no capability token allows it", None
-    if report["effect"] in EXTERNAL_EFFECTS and _is_exhausted(turn, item, token, report):
+    if report["effect"] in eligibility.EXTERNAL_RISKS and _is_exhausted(turn, item, token, report):
         return BUDGET_EXHAUSTED, None
     return None, token
 
