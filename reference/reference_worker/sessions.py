@@ -43,7 +43,7 @@ def open_runtime(projection: Projection, stimulus: Document) -> Runtime:
     return Runtime(
         agent=agent,
         organization_id=organization["organizationId"],
-        keys=KeyRing().extended(organization["keys"]),
+        keys=KeyRing.of(organization["organizationId"], organization["keys"]),
         authorized=read_authorized(organization["authorized"]),
         policy=policy,
         scheduler=scheduler,

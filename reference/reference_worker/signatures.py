@@ -19,6 +19,7 @@ from reference_worker.documents import (
     DocumentError,
     decode_base64url,
     encode_base64url,
+    is_valid,
     sha256,
     without_signature,
 )
@@ -100,8 +101,9 @@ class KeyBinding:
     @classmethod
     def read(cls, record: Document) -> Self:
         """From a registry record. Raises KeyError, TypeError or ValueError for a malformed one."""
-        if record["algorithm"] != "Ed25519":
-            raise ValueError("unknown algorithm")
+        identifiers = (record["keyId"], record["principal"]["id"])
+        if record["algorithm"] != "Ed25519" or not all(is_valid("id", i) for i in identifiers):
+            raise ValueError("unknown algorithm, or no identifier")
         strict_public_key(record["publicKey"])
         exact(record["validFrom"])
         return cls(
@@ -149,7 +151,13 @@ class KeyRing:
     bindings: Mapping[str, KeyBinding] = {}
     coherent: bool = True
 
-    def extended(self, records: Iterable[Document]) -> KeyRing:
+    @classmethod
+    def of(cls, organization_id: str, records: Iterable[Document]) -> Self:
+        """The ring of one Organization."""
+        empty = cls(coherent=is_valid("id", organization_id))
+        return empty.extended(records)
+
+    def extended(self, records: Iterable[Document]) -> Self:
         """This ring with further registry records."""
         bindings, coherent = dict(self.bindings), self.coherent
         for record in records:
@@ -160,7 +168,7 @@ class KeyRing:
             except (KeyError, TypeError, ValueError):
                 coherent = False  # MWP-IDN-009: one invalid unrelated record fails every lookup
         distinct = {binding.public_key for binding in bindings.values()}
-        return KeyRing(bindings, coherent and len(distinct) == len(bindings))
+        return evolve(self, bindings=bindings, coherent=coherent and len(distinct) == len(bindings))
 
     def verify(
         self, document: Document, protected_time: str, signer: tuple[str, str] | None
