@@ -89,6 +89,14 @@ class Monitor:
     def finish(self) -> None:
         """The Trace has ended."""
 
+    def granted(self, effect: JsonObject) -> bool:
+        """Whether a `run` names a lease that was granted for its WorkItem.
+
+        Anything else is no work that runs, whatever it calls itself, and no witness.
+        """
+        lease = self.facts.leases.now(text(effect, "leaseId"))
+        return lease is not None and lease.work_item_id == text(effect, "workItemId")
+
     def breach(self, entry: Entry, expected: str, observed: str) -> None:
         """Record a breach at this entry."""
         if len(self.breaches) < BREACHES_MAX:

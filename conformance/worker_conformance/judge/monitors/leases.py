@@ -121,7 +121,6 @@ class NamesTheCurrentLease(Monitor):
             return
         named = self._named(command)
         if kind_of(command) in LEASE_COMMANDS:
-            self.witness += 1
             self._must_name(entry, command, named)
         for lease in named:
             earlier = self.facts.leases.before(lease.lease_id)
@@ -146,7 +145,10 @@ class NamesTheCurrentLease(Monitor):
     def _must_name(self, entry: Entry, command: JsonObject, named: list[LeaseFact]) -> None:
         work_item_id = work_item_of(command, self.facts.items.keys())
         item = self.facts.items.before(work_item_id or "")
-        if item is None or item.state != "active" or named:
+        if item is None or item.state != "active":
+            return
+        self.witness += 1
+        if named:
             return
         self.breach(
             entry,
@@ -161,7 +163,7 @@ NAMES_THE_CURRENT_LEASE = MonitorInfo(
     requirement="WRK-013.b",
     level=Level.MUST,
     profile=Profile.LEASES,
-    reached="a checkpoint, block, publication, submission or failure was sent",
+    reached="a checkpoint, block, publication, submission or failure of active work was sent",
 )
 
 

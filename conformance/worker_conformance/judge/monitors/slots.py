@@ -54,7 +54,7 @@ class CapacityHolds(_SlotWatcher):
 
     def running(self, entry: Entry) -> None:
         """Count slots, the new one included."""
-        self.witness += 1
+        self.witness += self.granted(entry.body)
         slot = text(entry.body, "slotId")
         if slot in self.in_use:
             holder = self.context.short(self.in_use[slot])
@@ -87,7 +87,7 @@ class QuotaHolds(_SlotWatcher):
         quota = find(self.facts.policy, "groups", group_id, "slotQuota")
         if not isinstance(quota, int) or "quota" not in self.context.parameters.considers:
             return
-        self.witness += 1
+        self.witness += self.granted(entry.body)
         owners = [self.facts.items.now(item) for item in self.in_use.values()]
         held = sum(1 for item in owners if item is not None and item.group_id == group_id)
         if held + 1 > quota:
@@ -198,7 +198,7 @@ class PreemptionTakesItsSteps(Monitor):
                 self._segments[slot] = _evolve(segment, checkpointed=True)
 
     def _pause(self, entry: Entry, segment: _Segment) -> None:
-        self.witness += 1
+        self.witness += self.facts.leases.now(segment.lease_id) is not None
         name = self.context.short(segment.work_item_id)
         if not segment.safe_point:
             self.breach(
@@ -308,7 +308,8 @@ class NoIdleSlot(_SlotWatcher):
         free = self.facts.slots - self.context.parameters.reserved_slots - len(self.in_use)
         startable = self._startable(entry.at) if free > 0 else []
         self._suspects = {item: self._suspects.get(item, entry.at) for item in startable}
-        self.witness += bool(self.in_use)
+        running = (self.facts.items.now(item) for item in self.in_use.values())
+        self.witness += any(item is not None and item.state == "active" for item in running)
         waited = [item for item, since in self._suspects.items() if since < entry.at]
         for item in waited[:1]:
             self.breach(
