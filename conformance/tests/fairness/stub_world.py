@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 
 from worker_conformance.judge.service import MICROSECONDS
 from worker_conformance.judge.trace import EntryKind, NoteKind, Trace
+from worker_conformance.organization.names import Names
 from worker_conformance.port.declaration import Parameters
-from worker_conformance.scenario.model import Act, ActKind, Scenario, WorkPlan
+from worker_conformance.scenario.model import Act, ActKind, Scenario, SetPolicy, WorkPlan
 from worker_conformance.selftest.harness import Job
 from worker_conformance.selftest.schedulers import Scheduler
 from worker_conformance.suite.loads import Offer
@@ -37,6 +38,8 @@ class StubWorld:
         self.refuses = refuses
         self.starts = starts
         self.plans: dict[str, WorkPlan] = {}
+        self.jobs: dict[str, Job] = {}
+        self.policy: dict[str, dict[str, object]] = {}
         self.running: dict[str, Job] = {}
         self.ends: list[tuple[int, str]] = []
         self.sequence = 0
@@ -65,7 +68,28 @@ class StubWorld:
             plan = self.plans[work]
             if plan.group not in self.refuses:
                 self._note("work.offer.accepted", work, "worker", "queued", ours=True)
-                self.scheduler.arrive(self._job(plan), gated=False)
+                job = self.jobs[work] = self._job(plan)
+                self.scheduler.arrive(job, gated=plan.approval == "human_required")
+        elif kind is ActKind.CANCEL:
+            self._note("work.cancelled", work, "organization", "cancelled")
+            self.scheduler.withdraw(self.jobs[work])
+        elif kind is ActKind.GRANT:
+            note = "approval.execution.granted"
+            self._note(note, work, "organization", "queued", ours=True)
+            self.scheduler.open_gate(self.jobs[work])
+
+    @property
+    def organization(self) -> StubWorld:
+        return self
+
+    def set_policy(self, change: SetPolicy) -> None:
+        for name, members in change.groups.items():
+            self.scheduler.configure(name, float(str(members["weight"])), None)
+            self.policy[Names(7).group_id(name)] = dict(members)
+
+    def send_policy(self) -> None:
+        body = {"type": "policy", "policy": {"groups": dict(self.policy)}}
+        self.trace.append(0, self.now, EntryKind.STIMULUS, body)
 
     def _job(self, plan: WorkPlan) -> Job:
         group = next(g for g in self.scenario.groups if g.name == plan.group)

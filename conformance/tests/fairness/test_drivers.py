@@ -23,10 +23,13 @@ from worker_conformance.selftest.conforming import (
 )
 from worker_conformance.selftest.schedulers import Scheduler
 from worker_conformance.selftest.unfair import (
+    CancelledCharged,
+    CreditKeptIdle,
     FirstComeFirstServed,
     HighestClassFirst,
     MostUrgentFirst,
     NewestFirst,
+    WeightCached,
     WeightIgnored,
 )
 from worker_conformance.suite.drivers import DRIVERS, drive
@@ -73,7 +76,10 @@ def served(scenario: Scenario, scheduler: type[Scheduler], **settings):
     return finding
 
 
-@pytest.mark.parametrize("driver", ["share", "mixed-sizes", "pulse", "inflate"])
+SHARE_DRIVERS = [name for name in DRIVERS if name not in ("flood", "starve")]
+
+
+@pytest.mark.parametrize("driver", SHARE_DRIVERS)
 def test_a_fair_worker_passes_and_the_run_was_long_enough(driver):
     for slots, weights in ((1, (1, 1, 1)), (2, (1.5, 0.5, 3.2))):
         finding = judged(scenario_of(driver, *weights, slots=slots), WeightedRoundRobin)
@@ -89,6 +95,10 @@ def test_a_fair_worker_passes_and_the_run_was_long_enough(driver):
         ("mixed-sizes", WeightIgnored, (3, 1)),
         ("inflate", MostUrgentFirst, (1, 1)),
         ("share", NewestFirst, (1, 1, 1)),
+        ("hoard", CreditKeptIdle, (1, 1)),
+        ("cancel", CancelledCharged, (1, 1)),
+        ("reweigh", WeightCached, (4, 1)),
+        ("blocked", CreditKeptIdle, (1, 1)),
     ],
 )
 def test_an_unfair_worker_fails_and_the_finding_tells_the_story(driver, scheduler, weights):

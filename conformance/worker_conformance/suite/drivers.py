@@ -1,63 +1,52 @@
 """The drivers: closed-loop loads played against a Worker over its Port (step `drive`).
 
-Responsible for offering work, for watching what is dispatched, and for running exactly as long as
-a judgement needs. Never judges. A driver that the Worker does not follow (nothing accepted,
-nothing started) stops; the conditions then find too little and say so.
-
-Everything that could stop an obedient Worker for another reason lies far beyond the run: offers,
-start-by times, ownership, deadlines, and Execution Leases.
+Responsible for choosing the load and how long a judgement of it takes. Never judges, and leaves
+the playing to `player`. A driver that the Worker does not follow stops; the conditions then find
+too little and say so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from attrs import define, field, frozen
+from attrs import frozen
 
 from worker_conformance.errors import VectorError
 from worker_conformance.judge.conditions_fairness import SHARE_ERROR
 from worker_conformance.judge.fairness import Allowance, Flow, run_length
-from worker_conformance.judge.service import MICROSECONDS
-from worker_conformance.judge.service_trace import driven_name
 from worker_conformance.judge.starvation import SERVED_BY, Horizon
-from worker_conformance.judge.trace import EntryKind, NoteKind
 from worker_conformance.scenario.model import (
     DAY_SECONDS,
-    FAR_SECONDS,
-    Act,
-    ActKind,
     Drive,
     GroupPlan,
-    WorkPlan,
 )
 from worker_conformance.suite.loads import (
     ITEM_SECONDS,
     MIXED_SECONDS,
-    VICTIM,
+    Blocked,
+    Cancelling,
     Deep,
     Flood,
-    Load,
+    Hoard,
     Offer,
     Pulse,
-    Reaction,
+    Reweighing,
     Starve,
 )
+from worker_conformance.suite.player import REFILL, Plan, Player
 from worker_conformance.suite.world import World
-
-REFILL = 12
-"""Items offered to a queue at a time: few deliveries, and queues that stay far from full."""
-
-DISPATCHES_MAX = 5_000
-"""No run is longer, whatever the formulas ask for: the condition then says it was too short."""
-
-STALLED_APPOINTMENTS = 300
-"""Moves of the clock without a dispatch after which the Worker is taken to follow no longer."""
 
 NEAR_SECONDS = 30 * DAY_SECONDS
 """The nearest deadline that `inflate` claims: near beside the others', and never missed."""
 
 FLOOD_HELD = 64
 """Items that each other Group of a `flood` holds, by default."""
+
+IDLE_DISPATCHES = 30
+"""Dispatches of the others during which a `hoard` is idle and a `blocked` Group gated."""
+
+REWEIGH_DISPATCHES = 80
+"""Dispatches between two changes of weight in a `reweigh`."""
 
 HORIZON_PARTS = 100
 """Items of a `starve` take at least this part of the declared horizon, so that runs stay short."""
@@ -72,7 +61,7 @@ def drive(world: World, step: Drive) -> None:
         where = world.scenario.source or world.scenario.id
         known = ", ".join(sorted(DRIVERS))
         raise VectorError(where, f"unknown driver {step.driver!r}", f"known drivers: {known}")
-    player = _Player(world, step.driver)
+    player = Player(world, step.driver)
     plan = make(_Settings(world, player.depth(), step.members))
     player.play(plan)
 
@@ -101,6 +90,11 @@ class _Settings:
         value = self.members.get(name, default)
         return value if isinstance(value, str) else default
 
+    def held(self) -> int:
+        """Items that a flood holds, within the declared capacity over all Groups."""
+        room = self.world.parameters.queue_capacity // len(self.names) - 1
+        return max(1, min(self.number("held", FLOOD_HELD), room))
+
     @property
     def low(self) -> int:
         """The number of waiting items below which a queue is filled up again."""
@@ -110,59 +104,93 @@ class _Settings:
         return Deep(makers, low=self.low, high=self.depth)
 
 
-@frozen
-class _Plan:
-    """A load, and when it has run long enough."""
-
-    load: Load
-    enough: Callable[[_Player], bool]
-
-
 # --- the drivers ----------------------------------------------------------------------
 
 
-def _share(settings: _Settings) -> _Plan:
+def _share(settings: _Settings) -> Plan:
     """Equal items, deep queues."""
     makers = {name: [Offer(name)] for name in settings.names}
-    return _Plan(settings.queues(makers), _service(settings, [ITEM_SECONDS]))
+    return Plan(settings.queues(makers), _service(settings, [ITEM_SECONDS]))
 
 
-def _mixed_sizes(settings: _Settings) -> _Plan:
+def _mixed_sizes(settings: _Settings) -> Plan:
     """Each Group with lengths of its own, 0.5 to 6 ordinary items."""
     makers = {
         name: [Offer(name, seconds) for seconds in MIXED_SECONDS[place % len(MIXED_SECONDS)]]
         for place, name in enumerate(settings.names)
     }
     longest = [max(MIXED_SECONDS[i % len(MIXED_SECONDS)]) for i in range(len(makers))]
-    return _Plan(settings.queues(makers), _service(settings, longest))
+    return Plan(settings.queues(makers), _service(settings, longest))
 
 
-def _pulse(settings: _Settings) -> _Plan:
+def _pulse(settings: _Settings) -> Plan:
     """The first Group's queue empties every time."""
     first, *others = settings.names
     makers = {name: [Offer(name)] for name in others}
     load = Pulse(makers, settings.low, settings.depth, pulsing=first)
-    return _Plan(load, _service(settings, [ITEM_SECONDS]))
+    return Plan(load, _service(settings, [ITEM_SECONDS]))
 
 
-def _inflate(settings: _Settings) -> _Plan:
+def _hoard(settings: _Settings) -> Plan:
+    """The first Group is idle for a while, and then floods."""
+    first, *others = settings.names
+    load = Hoard(
+        {name: [Offer(name)] for name in others},
+        settings.low,
+        settings.depth,
+        hoarding=first,
+        idle_dispatches=settings.number("idle", IDLE_DISPATCHES),
+        flood=settings.held(),
+    )
+    return Plan(load, _service(settings, [ITEM_SECONDS]))
+
+
+def _blocked(settings: _Settings) -> Plan:
+    """The first Group's items are gated for a while, and then all gates open (advice only)."""
+    first, *others = settings.names
+    load = Blocked(
+        {name: [Offer(name)] for name in others},
+        settings.low,
+        settings.depth,
+        blocked=first,
+        closed_dispatches=settings.number("closed", IDLE_DISPATCHES),
+        held=settings.held(),
+    )
+    return Plan(load, _service(settings, [ITEM_SECONDS]))
+
+
+def _cancel(settings: _Settings) -> Plan:
+    """The first Group's oldest waiting item is cancelled at each dispatch of another."""
+    makers = {name: [Offer(name)] for name in settings.names}
+    load = Cancelling(makers, settings.low, settings.depth, cancelling=settings.names[0])
+    return Plan(load, _service(settings, [ITEM_SECONDS]))
+
+
+def _reweigh(settings: _Settings) -> Plan:
+    """Policy rotates the weights among the Groups, a few times in the run."""
+    makers = {name: [Offer(name)] for name in settings.names}
+    load = Reweighing(makers, settings.low, settings.depth, weights=_weights(settings.groups))
+    load.every_dispatches = settings.number("every", REWEIGH_DISPATCHES)
+    return Plan(load, _service(settings, [ITEM_SECONDS]))
+
+
+def _inflate(settings: _Settings) -> Plan:
     """The last Group's Coordinator claims top urgency and the nearest deadline for everything."""
     makers = {name: [Offer(name)] for name in settings.names}
     last = settings.names[-1]
     makers[last] = [Offer(last, urgency="critical", deadline_seconds=NEAR_SECONDS)]
-    return _Plan(settings.queues(makers), _service(settings, [ITEM_SECONDS]))
+    return Plan(settings.queues(makers), _service(settings, [ITEM_SECONDS]))
 
 
-def _flood(settings: _Settings) -> _Plan:
+def _flood(settings: _Settings) -> Plan:
     """Others hold `held` items each; then the victim's Group offers a single item."""
     victim = settings.text("victim", settings.names[-1])
-    room = settings.world.parameters.queue_capacity // max(1, len(settings.names) - 1) - 1
-    held = max(1, min(settings.number("held", FLOOD_HELD), room))
     makers = {name: [Offer(name)] for name in settings.names}
-    return _Plan(Flood(makers, victim=victim, held=held), lambda player: player.victim_served)
+    load = Flood(makers, victim=victim, held=settings.held())
+    return Plan(load, lambda player: player.victim_served)
 
 
-def _starve(settings: _Settings) -> _Plan:
+def _starve(settings: _Settings) -> Plan:
     """An endless stream of favoured work, and one disfavoured item of the lowest class.
 
     The victim's own Group streams as well. By default the classes of the Groups are what favours
@@ -184,13 +212,17 @@ def _starve(settings: _Settings) -> _Plan:
     load = Starve(makers, depth, depth, victim=Offer(victim, seconds))
     slots, weights = settings.world.scenario.agent.slots, _weights(settings.groups)
     limit = SERVED_BY * horizon.base_seconds(slots, weights, victim, seconds)
-    return _Plan(load, lambda player: player.elders_served or player.waited_beyond(limit))
+    return Plan(load, lambda player: player.elders_served or player.waited_beyond(limit))
 
 
-DRIVERS: Mapping[str, Callable[[_Settings], _Plan]] = {
+DRIVERS: Mapping[str, Callable[[_Settings], Plan]] = {
     "share": _share,
     "mixed-sizes": _mixed_sizes,
     "pulse": _pulse,
+    "hoard": _hoard,
+    "blocked": _blocked,
+    "cancel": _cancel,
+    "reweigh": _reweigh,
     "inflate": _inflate,
     "flood": _flood,
     "starve": _starve,
@@ -202,7 +234,7 @@ def _weights(groups: Sequence[GroupPlan]) -> dict[str, float]:
     return {group.name: group.weight for group in groups}
 
 
-def _service(settings: _Settings, longest: Sequence[int]) -> Callable[[_Player], bool]:
+def _service(settings: _Settings, longest: Sequence[int]) -> Callable[[Player], bool]:
     """Long enough: so much service that a share wrong by the agreed error would have shown."""
     world = settings.world
     allowance = Allowance.of(world.parameters, world.scenario.agent.slots, randomness_shown=True)
@@ -212,155 +244,3 @@ def _service(settings: _Settings, longest: Sequence[int]) -> Callable[[_Player],
     ]
     needed = run_length(flows, allowance, SHARE_ERROR)
     return lambda player: player.service(allowance) >= needed
-
-
-# --- playing --------------------------------------------------------------------------
-
-
-@define(eq=False)
-class _Player:
-    """Plays one load: keeps count of what is offered, waits, runs and has ended."""
-
-    world: World
-    driver: str
-    dispatches: int = 0
-    victim_served: bool = False
-    victim_since: int | None = None
-    _ordinal: int = 0
-    _offers: dict[str, Offer] = field(factory=dict)
-    _waiting: dict[str, set[str]] = field(factory=dict)
-    _elders: set[str] | None = None
-    _acts: dict[str, list[Act]] = field(factory=dict)
-    _results: list[tuple[str, Act]] = field(factory=list)
-    _seconds: int = 0
-    _read: int = 0
-
-    def depth(self) -> int:
-        """Items a queue is filled to: enough for every slot, within the declared capacity."""
-        scenario = self.world.scenario
-        room = self.world.parameters.queue_capacity // max(1, len(scenario.groups)) - 1
-        return max(1, min(scenario.agent.slots + 2 + REFILL, room))
-
-    def play(self, plan: _Plan) -> None:
-        """Until it has run long enough, or the Worker does not follow."""
-        self._read = len(self.world.trace)
-        for group in self.world.scenario.groups:
-            self._waiting[group.name] = set()
-        self._offer_all(plan.load.begin(self))
-        self._publish()
-        idle = 0
-        while idle < STALLED_APPOINTMENTS and self.dispatches < DISPATCHES_MAX:
-            before = self.dispatches
-            self._answer(plan.load)
-            if plan.enough(self):
-                return
-            idle = 0 if self.dispatches > before else idle + 1
-            soonest = self.world.next_appointment()
-            if soonest is None:
-                return
-            self.world.advance_to(soonest)
-
-    # --- what a load sees -------------------------------------------------------------
-
-    def waiting(self, group: str) -> int:
-        """Items offered or accepted and not dispatched yet."""
-        return len(self._waiting[group])
-
-    # --- when it is enough ------------------------------------------------------------
-
-    def service(self, allowance: Allowance) -> float:
-        """What has been dispatched so far, in the Worker's unit of service."""
-        return self._seconds if allowance.unit == "slotTime" else self.dispatches
-
-    @property
-    def elders_served(self) -> bool:
-        """Whether the victim has ended, and everything offered before it been dispatched."""
-        return self.victim_served and not self._elders
-
-    def waited_beyond(self, limit_seconds: float) -> bool:
-        """Whether the victim was offered longer ago than that."""
-        if self.victim_since is None:
-            return False
-        return self.world.now - self.victim_since > limit_seconds * MICROSECONDS
-
-    # --- the loop ---------------------------------------------------------------------
-
-    def _answer(self, load: Load) -> None:
-        """Let the load answer everything that has happened at this instant."""
-        while True:
-            for name, kind in self._news():
-                offer = self._offers[name]
-                if kind == "work.started":
-                    self._dispatched(name, offer)
-                    self._offer_all(load.after_dispatch(self, offer))
-                elif kind == "work.checkpointed":
-                    self._waiting[offer.group].add(name)  # paused: back in its queue
-                elif kind == "work.submitted":
-                    # A dispatch that is paused again at once has served nobody; an end has.
-                    self.victim_served = self.victim_served or name == VICTIM
-                    self._results.append((offer.group, Act(ActKind.ACCEPT_RESULT, name)))
-                    self._offer_all(load.after_end(self, offer))
-            if not self._acts:
-                return
-            self._publish()
-
-    def _publish(self) -> None:
-        """What is new is offered, and with it the results since the last time are accepted.
-
-        Nobody waits for the results, so that they are not worth a delivery of their own.
-        """
-        acts, self._acts = self._acts, {}
-        results, self._results = self._results, []
-        for group, act in results:
-            acts.setdefault(group, []).append(act)
-        self.world.publish(acts)
-
-    def _news(self) -> Iterator[tuple[str, str]]:
-        """WorkItems of this driver that the Authority appended something about, and what."""
-        entries = list(self.world.trace.since(self._read))
-        self._read = len(self.world.trace)
-        for entry in entries:
-            name = entry.body.get("work")
-            appended = entry.kind is EntryKind.NOTE and entry.body.get("note") == NoteKind.APPENDED
-            if appended and isinstance(name, str) and name in self._offers:
-                yield name, str(entry.body["kind"])
-
-    def _dispatched(self, name: str, offer: Offer) -> None:
-        self.dispatches += 1
-        self._seconds += offer.seconds
-        self._waiting[offer.group].discard(name)
-        if self._elders is not None:
-            self._elders.discard(name)
-
-    def _offer_all(self, reactions: Iterable[Reaction]) -> None:
-        """Plan each offer before the load says the next, so that it sees its own offers wait."""
-        for reaction in reactions:
-            if isinstance(reaction, Offer):
-                name = self._plan(reaction)
-                new = (Act(ActKind.AUTHORIZE, name), Act(ActKind.OFFER, name))
-                self._acts.setdefault(reaction.group, []).extend(new)
-
-    def _plan(self, offer: Offer) -> str:
-        """Make the WorkItem known, with every limit far away."""
-        self._ordinal += 1
-        name = driven_name(offer.group, self.driver, self._ordinal, offer.seconds)
-        if offer.label:
-            name = offer.label
-            self.victim_since = self.world.now
-            self._elders = {waiting for group in self._waiting.values() for waiting in group}
-        self._offers[name] = offer
-        self._waiting[offer.group].add(name)
-        now_seconds = self.world.now // MICROSECONDS
-        near = offer.deadline_seconds
-        self.world.add_work(
-            WorkPlan(
-                name,
-                offer.group,
-                duration_seconds=offer.seconds,
-                urgency=offer.urgency,
-                deadline_seconds=FAR_SECONDS if near is None else now_seconds + near,
-                offer_seconds=FAR_SECONDS,
-                lease_seconds=FAR_SECONDS,
-            )
-        )
-        return name
