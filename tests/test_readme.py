@@ -29,8 +29,12 @@ def test_the_adapter_of_the_readme_is_heard_and_claims_nothing(tmp_path: Path) -
     assert report.declaration is not None
     assert report.declaration.profiles == frozenset()
     lacking = [one.name for one in report.findings if one.outcome.value == "problem"]
-    # It is heard, and `doctor` names the next two steps; everything else is in order.
-    assert lacking == ["an unknown stimulus is refused", "'start' is answered"]
+    # It is heard, and `doctor` names the next steps; everything else is in order.
+    assert lacking == [
+        "an unknown stimulus is refused",
+        "'start' is answered",
+        "restarts after a crash",
+    ]
 
 
 def test_every_link_of_the_readme_leads_somewhere() -> None:
