@@ -7,6 +7,7 @@ from worker_conformance.judge.exact import (
     liveness_breaches,
     monotony_breaches,
     pause_breaches,
+    pauses_of,
     quota_breaches,
     reorder_breaches,
     safety_breaches,
@@ -122,3 +123,16 @@ def test_a_pause_needs_progress_and_a_cause():
     assert pause_breaches(fine, per_item=3, causes=1, slots=1)
     assert pause_breaches([Pause(0, "A", "a1", 0.0)], per_item=3, causes=9, slots=1)
     assert pause_breaches(fine[:1] * 4, per_item=3, causes=9, slots=1)
+
+
+def test_pauses_are_read_from_a_history():
+    builder = stocked(slots=1)
+    for begin, end in ((0, 20), (30, 30), (40, 50)):
+        builder.dispatched(begin * MICROSECONDS, "a1")
+        builder.stopped(end * MICROSECONDS, "a1")
+        if end < 50:
+            builder.ready(end * MICROSECONDS, "a1")
+    pauses = pauses_of(builder.build())
+    assert [(pause.item, pause.progress_seconds) for pause in pauses] == [("a1", 20), ("a1", 0)]
+    (breach,) = pause_breaches(pauses, per_item=3, causes=9, slots=1)
+    assert breach.observed == "paused without any progress"

@@ -158,6 +158,21 @@ def shows_randomness(
     return not determinism_breaches(run, repeated) and bool(determinism_breaches(run, reseeded))
 
 
+def pauses_of(history: ServiceHistory) -> tuple[Pause, ...]:
+    """The segments after which an item went back to its queue, read from a history.
+
+    A crash or a lost lease ends a segment like that as well: ask this of runs without them.
+    """
+    following = {waiting.item for waiting in history.waiting}
+    found: list[Pause] = []
+    for dispatch in reversed(list(history.dispatches())):
+        if dispatch.item in following:
+            ended = dispatch.at + round(dispatch.seconds * MICROSECONDS)
+            found.append(Pause(ended, dispatch.group, dispatch.item, dispatch.seconds))
+        following.add(dispatch.item)
+    return tuple(reversed(found))
+
+
 def pause_breaches(
     pauses: Sequence[Pause], *, per_item: int, causes: int, slots: int
 ) -> tuple[Breach, ...]:
