@@ -115,7 +115,7 @@ def _full(turn: Turn, item: WorkItem) -> bool:
 
 def _not_understood(turn: Turn, item: WorkItem) -> bool:
     del turn
-    return item.contract.critical_extension  # MWP-EXT-002
+    return item.critical_extension  # MWP-EXT-002
 
 
 OBSTACLES: Mapping[str, Callable[[Turn, WorkItem], bool]] = {

@@ -6,13 +6,22 @@ Never acts on them; admission, the Scheduler and the slots do.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable
 
-from attrs import evolve
-
-from reference_worker.documents import Document, digest
+from reference_worker.documents import Document
 from reference_worker.instants import NEVER, duration, micros
-from reference_worker.records import Checkpoint, Contract, ExecutionLease, Offer, Ownership
+from reference_worker.records import (
+    Checkpoint,
+    Contract,
+    ExecutionLease,
+    Offer,
+    Ownership,
+    compact,
+    evolve,
+    shared,
+)
 
 BOUNDED_OFFLINE_EXECUTION = "urn:missionweaveprotocol:extension:bounded-offline-execution"
 KNOWN_EXTENSIONS = frozenset({BOUNDED_OFFLINE_EXECUTION})
@@ -30,7 +39,7 @@ def has_critical_extension(*documents: Document) -> bool:
 def read_contract(document: Document) -> Contract:
     """The Contract record of a schema-valid Work Contract."""
     retry, deliverable = document["retryPolicy"], document["requiredDeliverables"][0]
-    return Contract(
+    contract = Contract(
         version=document["contractVersion"],
         deadline=micros(document["deadline"]),
         urgency=document["requestedUrgency"],
@@ -49,12 +58,14 @@ def read_contract(document: Document) -> Contract:
         terms=_terms(document),
         critical_extension=has_critical_extension(document),
     )
+    return compact(contract)
 
 
 def _terms(document: Document) -> str:
     """What the owner agreed to. Inserting a dependency changes the plan, not the obligation."""
     plan = ("contractVersion", "dependencyWorkItemIds")
-    return digest({name: member for name, member in document.items() if name not in plan})[7:39]
+    terms = {name: member for name, member in document.items() if name not in plan}
+    return hashlib.sha256(json.dumps(terms, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def read_offer(document: Document, agent_id: str) -> Offer | None:
@@ -81,7 +92,7 @@ def read_ownership(
         epoch=owner["ownershipEpoch"],
         lease_id=owner["ownershipLeaseId"],
         card_version=owner["agentCardVersion"],
-        pins=tuple((c["id"], c["version"]) for c in owner["capabilityPins"]),
+        pins=shared(tuple((c["id"], c["version"]) for c in owner["capabilityPins"])),
         accepted_at=micros(owner["acceptedAt"]),
         terms=known.terms if known else terms,
         expires_at=known.expires_at if known else NEVER,

@@ -50,7 +50,8 @@ def publish(turn: Turn, item: WorkItem, completion: int | None = None) -> None:
     text = json.dumps([window.start, window.start_latest, window.completion, window.status])
     occasion, _, known = current.published.partition(" ")
     if occasion != _occasion(turn, current) or known != text:
-        turn.change(current, published=f"{_occasion(turn, current)} {text}")
+        published = f"{_occasion(turn, current)} {text}"
+        turn.projection.items.put(item.work_item_id, evolve(current, published=published))
     if known == text:
         return
     turn.emit(

@@ -77,7 +77,7 @@ def is_unaffordable(turn: Turn, item: WorkItem) -> bool:
 def unfit(turn: Turn, item: WorkItem) -> str | None:
     """What would forbid even going on with it."""
     ownership = item.ownership
-    if item.contract.critical_extension:  # MWP-EXT-002
+    if item.critical_extension:  # MWP-EXT-002
         return "unknown critical extension"
     if ownership is None or ownership.terms != item.contract.terms:  # MWP-WRK-002
         return TERMS_CHANGED

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from attrs import evolve
-
 from reference_worker import outbox
 from reference_worker.contracts import (
     has_critical_extension,
@@ -22,7 +20,7 @@ from reference_worker.contracts import (
 )
 from reference_worker.documents import Document, DocumentError, is_valid
 from reference_worker.instants import NEVER, is_timestamp, micros
-from reference_worker.records import Approval, Group, WorkItem
+from reference_worker.records import Approval, Contract, Group, WorkItem, evolve, shared
 from reference_worker.turn import Turn
 
 HELD_STATES = frozenset({"queued", "active", "blocked"})  # in which an owner has duties
@@ -68,7 +66,7 @@ def absorb(
     if offer is None and not held:
         forget(turn, group.group_id, work_item_id, document["state"])
         return
-    contract = read_contract(document["contract"])
+    contract = _contract(document["contract"], known)
     leases = [lease for lease in payload.get("leases", ()) if is_valid("lease", lease)]
     before = known or WorkItem(work_item_id, group.group_id, group.mission_id, 0, "open", contract)
     ownership = read_ownership(document, leases, contract.terms, before.ownership) if held else None
@@ -93,8 +91,9 @@ def absorb(
     turn.change(
         before,
         revision=document["revision"],
-        state=document["state"],
-        contract=evolve(contract, critical_extension=critical),
+        state=shared(document["state"]),
+        contract=contract,
+        critical_extension=critical,
         authorized=document.get("selectionBasis", {}).get("authorizationEligible", True),
         offer=offer,
         ownership=ownership,
@@ -105,6 +104,13 @@ def absorb(
         refusals=0,
     )
     _index_dependencies(turn, work_item_id, contract.dependencies)
+
+
+def _contract(document: Document, known: WorkItem | None) -> Contract:
+    """The contract, read anew only if it was revised: a revision has a version of its own."""
+    if known is not None and known.contract.version == document["contractVersion"]:
+        return known.contract
+    return read_contract(document)
 
 
 def _index_dependencies(turn: Turn, work_item_id: str, dependencies: tuple[str, ...]) -> None:

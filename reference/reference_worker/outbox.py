@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import hashlib
 
-from attrs import evolve
-
 from reference_worker import leases
 from reference_worker.documents import Document
 from reference_worker.instants import MICROS
-from reference_worker.records import Command, WorkItem
+from reference_worker.records import Command, WorkItem, evolve
 from reference_worker.turn import IDENTIFIER_PREFIX, Turn
 
 RESEND_AFTER = 30 * MICROS  # declared as `resendSeconds`
@@ -66,10 +64,10 @@ def propose(
 
 def outstanding(turn: Turn, work_item_id: str) -> list[Command]:
     """The unanswered Commands about one item, oldest first."""
-    found = (
-        turn.projection.commands.get(action_id)
-        for action_id in turn.runtime.outstanding.get(work_item_id, ())
-    )
+    action_ids = turn.runtime.outstanding.get(work_item_id)
+    if action_ids is None:
+        return []
+    found = (turn.projection.commands.get(action_id) for action_id in action_ids)
     return [command for command in found if command is not None]
 
 

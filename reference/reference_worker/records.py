@@ -20,6 +20,7 @@ from reference_worker.instants import NEVER
 R = TypeVar("R", bound=attrs.AttrsInstance)
 S = TypeVar("S")
 _SHARED: dict[str, Any] = {}
+SHARED = {"shared": True}  # marks the fields whose values many records repeat
 SHARED_MAX = 10_000  # then it starts afresh: what is rare is not worth sharing
 
 
@@ -35,47 +36,25 @@ def shared(value: S) -> S:
     return found
 
 
-def _text(value: str) -> str:
-    return shared(value)
-
-
-def _texts(value: tuple[str, ...]) -> tuple[str, ...]:
-    return shared(value)
-
-
-def _pair(value: tuple[str, str]) -> tuple[str, str]:
-    return shared(value)
-
-
-def _pairs(value: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    return shared(value)
-
-
-def _limits(
-    value: tuple[tuple[str, int | float | str], ...],
-) -> tuple[tuple[str, int | float | str], ...]:
-    return shared(value)
-
-
 @frozen
 class Contract:
     """What scheduling, gates and submission need of a Work Contract; Instants in microseconds."""
 
     version: int
     deadline: int
-    urgency: str = field(converter=_text)
-    risk: str = field(converter=_text)
-    approval: str = field(converter=_text)
-    capabilities: tuple[tuple[str, str], ...] = field(converter=_pairs)
+    urgency: str = field(metadata=SHARED)
+    risk: str = field(metadata=SHARED)
+    approval: str = field(metadata=SHARED)
+    capabilities: tuple[tuple[str, str], ...] = field(metadata=SHARED)
     dependencies: tuple[str, ...]
-    budget: tuple[tuple[str, int | float | str], ...] = field(converter=_limits)
-    criteria: tuple[str, ...] = field(converter=_texts)
+    budget: tuple[tuple[str, int | float | str], ...] = field(metadata=SHARED)
+    criteria: tuple[str, ...] = field(metadata=SHARED)
     attempts_max: int
-    backoff: str = field(converter=_text)
+    backoff: str = field(metadata=SHARED)
     delay_max: int
-    retryable: tuple[str, ...] = field(converter=_texts)
+    retryable: tuple[str, ...] = field(metadata=SHARED)
     inputs: tuple[str, ...]
-    deliverable: tuple[str, str] = field(converter=_pair)
+    deliverable: tuple[str, str] = field(metadata=SHARED)
     terms: str
     critical_extension: bool
 
@@ -97,11 +76,11 @@ class Offer:
 class Ownership:
     """An ownership grant, whoever holds it."""
 
-    agent_id: str = field(converter=_text)
+    agent_id: str = field(metadata=SHARED)
     epoch: int
     lease_id: str
     card_version: int
-    pins: tuple[tuple[str, str], ...] = field(converter=_pairs)
+    pins: tuple[tuple[str, str], ...] = field(metadata=SHARED)
     accepted_at: int
     terms: str
     expires_at: int = NEVER
@@ -142,13 +121,14 @@ class WorkItem:
     """One WorkItem as far as this Worker is concerned with it."""
 
     work_item_id: str
-    group_id: str = field(converter=_text)
-    mission_id: str = field(converter=_text)
+    group_id: str = field(metadata=SHARED)
+    mission_id: str = field(metadata=SHARED)
     revision: int
-    state: str = field(converter=_text)
+    state: str = field(metadata=SHARED)
     contract: Contract = field(metadata={"record": Contract})
     sequence: int = 0
     authorized: bool = True
+    critical_extension: bool = False
     offer: Offer | None = field(default=None, metadata={"record": Offer})
     answered_offer: str = ""
     ownership: Ownership | None = field(default=None, metadata={"record": Ownership})
@@ -232,17 +212,22 @@ def to_row(record: attrs.AttrsInstance) -> str:
 
 
 @cache
-def _parts(record: type[attrs.AttrsInstance]) -> tuple[tuple[str, Any, Any], ...]:
-    """Name, nested record and list of records of each field."""
+def _parts(record: type[attrs.AttrsInstance]) -> tuple[tuple[str, Any, Any, bool], ...]:
+    """Name, nested record, list of records, and whether it is shared, of each field."""
     return tuple(
-        (part.name, part.metadata.get("record"), part.metadata.get("records"))
+        (
+            part.name,
+            part.metadata.get("record"),
+            part.metadata.get("records"),
+            part.metadata.get("shared", False),
+        )
         for part in attrs.fields(record)
     )
 
 
 def _plain(record: attrs.AttrsInstance) -> list[object]:
     values: list[object] = []
-    for name, nested, many in _parts(type(record)):
+    for name, nested, many, _ in _parts(type(record)):
         value = getattr(record, name)
         if nested is not None and value is not None:
             value = _plain(value)
@@ -252,6 +237,30 @@ def _plain(record: attrs.AttrsInstance) -> list[object]:
     return values
 
 
+def compact(record: Contract) -> Contract:
+    """The same record with the values that many repeat shared."""
+    kind: type[attrs.AttrsInstance] = type(record)
+    changes = {
+        name: shared(getattr(record, name)) for name, _, _, is_shared in _parts(kind) if is_shared
+    }
+    return evolve(record, **changes)
+
+
+@cache
+def _names(record: type[attrs.AttrsInstance]) -> tuple[str, ...]:
+    return tuple(part.name for part in attrs.fields(record))
+
+
+def evolve(record: R, **members: Any) -> R:
+    """What `attrs.evolve` does, for records: five times as fast, and done for every Event."""
+    kind = type(record)
+    values = [
+        members.pop(name) if name in members else getattr(record, name) for name in _names(kind)
+    ]
+    assert not members, f"{kind.__name__} has no {sorted(members)}"
+    return kind(*values)
+
+
 def from_row(record: type[R], row: str) -> R:
     """The record that `to_row` wrote."""
     return cast("R", _build(record, json.loads(row)))
@@ -259,13 +268,14 @@ def from_row(record: type[R], row: str) -> R:
 
 def _build(record: type[attrs.AttrsInstance], row: list[Any]) -> attrs.AttrsInstance:
     values: list[object] = []
-    for (_, nested, many), value in zip(_parts(record), row, strict=True):
+    for (_, nested, many, is_shared), value in zip(_parts(record), row, strict=True):
         if nested is not None and value is not None:
             values.append(_build(nested, value))
         elif many is not None:
             values.append(tuple(_build(many, member) for member in value))
         else:
-            values.append(_frozen(value) if type(value) is list else value)
+            value = _frozen(value) if type(value) is list else value
+            values.append(shared(value) if is_shared else value)
     return record(*values)
 
 

@@ -6,14 +6,12 @@ former session alive (MWP-WRK-014).
 
 from __future__ import annotations
 
-from attrs import evolve
-
 from reference_worker import facts, replay
 from reference_worker.documents import Document
 from reference_worker.policy import Policy
 from reference_worker.preemption import challenge
 from reference_worker.projection import Projection
-from reference_worker.records import Flow, Group, Session
+from reference_worker.records import Flow, Group, Session, evolve
 from reference_worker.runtime import Agent, GroupContext, Link, Runtime, read_authorized
 from reference_worker.scheduler import FairScheduler
 from reference_worker.signatures import KeyRing

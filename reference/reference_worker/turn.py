@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from attrs import define, evolve, field
+from attrs import define, field
 
 from reference_worker.documents import Document
 from reference_worker.instants import spell
 from reference_worker.projection import Projection
-from reference_worker.records import Group, WorkItem
+from reference_worker.records import Group, WorkItem, evolve
 from reference_worker.runtime import Link, Runtime
 
 IDENTIFIER_PREFIX = "urn:missionweaveprotocol:worker"
