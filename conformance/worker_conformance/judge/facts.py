@@ -88,19 +88,30 @@ class GroupFact:
 
 @define
 class Layered(Generic[Value]):
-    """Values by identifier, with what they were before the present call."""
+    """Values by identifier, with what they were before and during the present call."""
 
     _now: dict[str, Value] = field(factory=dict)
     _before: dict[str, Value | None] = field(factory=dict)
+    _learned: dict[str, list[Value]] = field(factory=dict)
 
     def new_call(self) -> None:
         """From here on, what is known now counts as known before."""
         self._before.clear()
+        self._learned.clear()
 
     def set(self, key: str, value: Value) -> None:
         """Learn a value in the present call."""
         self._before.setdefault(key, self._now.get(key))
+        self._learned.setdefault(key, []).append(value)
         self._now[key] = value
+
+    def during(self, key: str) -> list[Value]:
+        """What was known when the present call began, and each value learned in it.
+
+        A Worker may handle the Events of one call one by one: any of these may justify an effect.
+        """
+        before = self.before(key)
+        return [*([] if before is None else [before]), *self._learned.get(key, ())]
 
     def now(self, key: str) -> Value | None:
         """What is known, the present call included."""
@@ -122,6 +133,7 @@ class Layered(Generic[Value]):
         """Forget everything."""
         self._now.clear()
         self._before.clear()
+        self._learned.clear()
 
 
 @define

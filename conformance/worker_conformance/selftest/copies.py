@@ -53,6 +53,16 @@ class Parts:
             if module is not owner and vars(module).get(name) is before:
                 setattr(module, name, part)
 
+    def declare(self, **parameters: object) -> None:
+        """Declare other parameters than the reference Worker does."""
+        declaration = self.get("port.declaration")
+
+        def declared() -> Any:  # as `module`
+            original = declaration()
+            return {**original, "parameters": {**original["parameters"], **parameters}}
+
+        self.replace("port.declaration", declared)
+
 
 def _imported_anew() -> dict[str, ModuleType]:
     names = [f"{PACKAGE}.{one.name}" for one in pkgutil.iter_modules(reference_worker.__path__)]

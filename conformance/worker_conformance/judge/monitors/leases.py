@@ -177,15 +177,14 @@ class NothingForbidden(Monitor):
         if command is None:
             return
         work_item_id = work_item_of(command, self.facts.items.keys())
-        before, now = (
-            self.facts.items.before(work_item_id or ""),
-            self.facts.items.now(work_item_id or ""),
-        )
+        before = self.facts.items.before(work_item_id or "")
         group = self.facts.groups.before(text(command, "groupId"))
-        if before is None or now is None or group is None or not group.caught_up:
+        if before is None or group is None or not group.caught_up:
             return
         self.witness += 1
-        faults = [self._fault(command, item) for item in (before, now)]
+        faults = [
+            self._fault(command, item) for item in self.facts.items.during(before.work_item_id)
+        ]
         if all(faults) and not self._group_fault(entry, command, group.ended or not group.member):
             self.breach(entry, str(faults[0]), self._observed(command, before))
 

@@ -274,35 +274,29 @@ class OneGapStopsEveryGroup(Interposer):
 
 
 class OffersFromAStaleList(Interposer):
-    """Answers one offer a call, the newest first, and never looks at the others again."""
+    """Notes offers as they come, answers one with each later call, and never looks again."""
 
     def _begin(self) -> None:
-        super()._begin()
         self._list: list[JsonObject] = []
 
     def handle(self, stimulus: JsonObject) -> JsonObject:
-        """Hand frames on one by one, so that each is answered before the next is read."""
-        if stimulus["type"] != "frames":
-            return super().handle(stimulus)
-        answers = [super(OffersFromAStaleList, self).handle(one) for one in _one_by_one(stimulus)]
+        """Hand frames on one by one, so that each is judged before the next is read."""
+        noted = self._list[:1]
+        del self._list[:1]
+        frames = list(frames_in(stimulus))
+        if stimulus["type"] != "frames" or not frames:
+            answers = [super().handle(stimulus)]
+        else:
+            one_by_one = [with_frames(stimulus, [frame]) for frame in frames]
+            answers = [super(OffersFromAStaleList, self).handle(one) for one in one_by_one]
         effects = [effect for answer in answers for effect in effects_of(answer)]
-        return {**answers[-1], "effects": [*effects, *self._next_offer()]}
+        return {**answers[-1], "effects": [*noted, *effects]}
 
     def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
         if not says(effect, "work.accept_offer"):
             return (effect,)
         self._list.append(effect)
         return ()
-
-    def _afterwards(self) -> Iterable[JsonObject]:
-        return () if self.stimulus["type"] == "frames" else self._next_offer()
-
-    def _next_offer(self) -> list[JsonObject]:
-        return [self._list.pop()] if self._list else []
-
-
-def _one_by_one(stimulus: JsonObject) -> list[JsonObject]:
-    return [with_frames(stimulus, [frame]) for frame in frames_in(stimulus)]
 
 
 # --- duplicates ---------------------------------------------------------------------------

@@ -48,15 +48,8 @@ def longest_queue_first(parts: Parts) -> None:
 @altered
 def highest_class_first(parts: Parts) -> None:
     """Serves the highest priority class whenever anything of it waits."""
-    declaration = parts.get("port.declaration")
-
-    def tight() -> Any:
-        # The tightest bounds that can be declared make the shortest run that shows the fault.
-        declared = declaration()
-        bounds = {"starvationHorizonSeconds": 60, "classShareRatio": 1}
-        return {**declared, "parameters": {**declared["parameters"], **bounds}}
-
-    parts.replace("port.declaration", tight)
+    # The tightest bounds that can be declared make the shortest run that shows the fault.
+    parts.declare(starvationHorizonSeconds=60, classShareRatio=1)
     _next_is_least_by(parts, lambda _name, flow, _head: (-flow.rank, flow.start))
 
 
