@@ -23,7 +23,7 @@ from worker_conformance.selftest.examine import (
 from worker_conformance.selftest.faults import UNFAIR
 
 THOROUGH = os.environ.get("WORKER_CONFORMANCE_THOROUGH") == "1"
-QUICK_ERROR = 0.5
+QUICK_ERROR = 1.0
 RANDOM_ERROR = 2.0
 """A lottery at full length takes minutes; that it is not failed shows on shorter runs too."""
 

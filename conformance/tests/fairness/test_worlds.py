@@ -15,7 +15,7 @@ from worker_conformance.selftest.harness import Setting, play
 from worker_conformance.suite.loads import Deep, Hoard, Load, Offer, Pulse, equal
 
 THOROUGH = os.environ.get("WORKER_CONFORMANCE_THOROUGH") == "1"
-WORLDS = 500 if THOROUGH else 30
+WORLDS = 500 if THOROUGH else 20
 
 FAMILIES = [name for name, scheduler in CONFORMING.items() if not scheduler.randomised]
 BY_DISPATCH = [name for name in FAMILIES if CONFORMING[name].unit == "dispatch"]
