@@ -21,7 +21,7 @@ def obstacle(turn: Turn, item: WorkItem) -> str | None:
     ownership = item.ownership
     if ownership is None or not leases.is_owner(turn, item):
         return "not owned"
-    if item.state != "queued" and not leases.is_revoked_by_session(turn, item):
+    if not leases.is_queued(turn, item):
         return "not queued"
     return (
         _overdue(turn, item, ownership)
@@ -47,6 +47,8 @@ def _set_back(turn: Turn, item: WorkItem) -> str | None:
         return "refused, and no fact since"
     if any(command.binding for command in outbox.outstanding(turn, item.work_item_id)):
         return "not reconciled"  # MWP-WRK-020
+    if outbox.has_outstanding(turn, item, outbox.FAIL):
+        return "failing"
     if turn.now < item.not_before:
         turn.runtime.timers.set(item.not_before, item.work_item_id)
         return "backoff"

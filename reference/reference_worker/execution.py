@@ -61,6 +61,8 @@ def _completed(turn: Turn, run: Run, item: WorkItem, report: Document) -> None:
 
 
 def _failed(turn: Turn, run: Run, item: WorkItem, report: Document) -> None:
+    if (run.phase, "retry") not in slots.MOVES:
+        return  # the run has come to its end already
     changed = turn.change(item, failures=item.failures + 1)
     delay = retries.delay_before_retry(turn, changed, report["code"])
     if delay is not None:  # MWP-WRK-018

@@ -45,7 +45,12 @@ def is_member(turn: Turn, group_id: str) -> bool:
     )
 
 
-def is_revoked_by_session(turn: Turn, item: WorkItem) -> bool:
+def is_queued(turn: Turn, item: WorkItem) -> bool:
+    """True for owned work that waits to be started."""
+    return item.state == "queued" or _is_revoked_by_session(turn, item)
+
+
+def _is_revoked_by_session(turn: Turn, item: WorkItem) -> bool:
     """True for an item that a former session ran: it is queued again (MWP-WRK-014)."""
     lease = item.lease
     return (

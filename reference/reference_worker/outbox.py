@@ -82,7 +82,7 @@ def review(turn: Turn, work_item_id: str) -> None:
         item = turn.item(work_item_id)
         if item is None or is_stale(turn, command, item):
             drop(turn, command)
-        elif not _has_current_epochs(turn, command):
+        elif not _has_current_epochs(turn, command) or _names_a_lost_lease(turn, command, item):
             _reissue_or_rebase(turn, command)
         elif turn.now >= command.due_at:
             _transmit(turn, command)
@@ -105,20 +105,15 @@ def is_stale(turn: Turn, command: Command, item: WorkItem) -> bool:
     if item.ownership.epoch != command.ownership_epoch:  # MWP-WRK-019
         return True
     if command.kind == START:
-        return item.state != "queued" and not leases.is_revoked_by_session(turn, item)
+        return not leases.is_queued(turn, item)
     if command.binding is not None:  # a run that goes on makes the buffered Checkpoint pointless
         return turn.is_live(item.group_id) and turn.runtime.run_of(item.work_item_id) is not None
-    if _is_failure_of_former_session(turn, command, item):
-        return False
+    if command.kind == FAIL and leases.is_queued(turn, item):
+        return False  # a failure stays one when its lease is revoked
     lease = leases.current_lease(turn, item)
     if command.lease_id:
         return lease is None or lease.lease_id != command.lease_id
     return False
-
-
-def _is_failure_of_former_session(turn: Turn, command: Command, item: WorkItem) -> bool:
-    """A failure stays one when a new session revokes its lease; queued work then names no lease."""
-    return command.kind == FAIL and leases.is_revoked_by_session(turn, item)
 
 
 def _has_current_epochs(turn: Turn, command: Command) -> bool:
@@ -132,9 +127,10 @@ def _has_current_epochs(turn: Turn, command: Command) -> bool:
 
 def _reissue_or_rebase(turn: Turn, command: Command) -> None:
     """Changed content gets a new Action ID; what was never sent may keep its own."""
+    item = turn.item(command.work_item_id)
     if command.kind == START and command.frame:
         drop(turn, command)
-    elif command.frame:
+    elif command.frame or (item is not None and _names_a_lost_lease(turn, command, item)):
         reissue(turn, command)
     else:
         group = turn.group(command.group_id)
@@ -148,12 +144,17 @@ def _reissue_or_rebase(turn: Turn, command: Command) -> None:
         _transmit(turn, rebased)
 
 
+def _names_a_lost_lease(turn: Turn, command: Command, item: WorkItem) -> bool:
+    """The failure of work that is queued again names no lease."""
+    return command.kind == FAIL and bool(command.lease_id) and leases.is_queued(turn, item)
+
+
 def reissue(turn: Turn, command: Command) -> None:
     """The same intention as a new Command: new Action ID, current epochs, revision and time."""
     group, item = turn.group(command.group_id), turn.item(command.work_item_id)
     assert group is not None, "a Command's Group is known"
     _forget(turn, command)
-    if item is not None and _is_failure_of_former_session(turn, command, item):
+    if item is not None and _names_a_lost_lease(turn, command, item):
         payload = {k: v for k, v in command.payload.items() if k != "executionLeaseId"}
         command = evolve(command, payload=payload, lease_id="")
     fresh = evolve(
