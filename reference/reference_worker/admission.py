@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from reference_worker import disclosure, eligibility, outbox
+from reference_worker.instants import MICROS
 from reference_worker.records import Offer, WorkItem
 from reference_worker.turn import Turn
 
+OWED_FOR = 3600 * MICROS  # after that a Group that was turned away is not waited for any more
 ACCEPT_SCOPE = "work.accept_offer"
 LOST_DEPENDENCIES = frozenset({"cancelled", "failed"})
 
@@ -28,6 +30,7 @@ def review(turn: Turn, item: WorkItem) -> None:
         return
     reason = decline_reason(turn, item, offer)
     if reason is None:
+        turn.runtime.owed.pop(item.group_id, None)
         outbox.propose(turn, item, outbox.ACCEPT, {"offerId": offer.offer_id})
         disclosure.publish(turn, item)
     else:
@@ -46,6 +49,8 @@ def _name(offer: Offer) -> str:
 
 def _decline(turn: Turn, item: WorkItem, offer: Offer, reason: str) -> None:
     note_answer(turn, item)
+    if reason == "capacity":
+        turn.runtime.owed[item.group_id] = turn.now + OWED_FOR
     turn.emit(
         {
             "type": "decline",
@@ -110,7 +115,22 @@ def _full(turn: Turn, item: WorkItem) -> bool:
     policy, waiting = turn.runtime.policy, turn.runtime.waiting
     total = sum(len(items) for items in waiting.values())
     in_group = len(waiting.get(item.group_id, ()))
-    return total >= policy.queued_max() or in_group >= policy.queued_max_per_group()
+    places = policy.queued_max() - total
+    return in_group >= policy.queued_max_per_group() or places <= _owed_to_others(turn, item)
+
+
+def _owed_to_others(turn: Turn, item: WorkItem) -> int:
+    """Places kept for Groups that were turned away and have less waiting than this one.
+
+    MWP-WRK-010: turning one Group away for ever while taking another's offers would be the same
+    fault as never starting its work.
+    """
+    waiting = turn.runtime.waiting
+    own = len(waiting.get(item.group_id, ()))
+    return sum(
+        group_id != item.group_id and turn.now < until and len(waiting.get(group_id, ())) < own
+        for group_id, until in turn.runtime.owed.items()
+    )
 
 
 def _not_understood(turn: Turn, item: WorkItem) -> bool:

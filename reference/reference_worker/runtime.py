@@ -184,6 +184,7 @@ class Runtime:
     challengers: dict[str, None] = field(factory=dict)
     dependents: dict[str, dict[str, None]] = field(factory=dict)
     claims: dict[str, None] = field(factory=dict)
+    owed: dict[str, int] = field(factory=dict)
     reservations: dict[str, FlowId] = field(factory=dict)
     renewals: dict[str, int] = field(factory=dict)
     waiting: dict[str, dict[str, None]] = field(factory=dict)

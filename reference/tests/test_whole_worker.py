@@ -247,3 +247,20 @@ def test_used_up_budget_is_escalated_at_a_safe_point(organization: Make) -> None
     org.report("a1", "safe_point", **POINT)
     assert org.items["urn:test:item:a1"]["state"] == "blocked"
     assert org.running() == {}
+
+
+def test_a_group_that_was_turned_away_gets_the_next_place(organization: Make) -> None:
+    org = organization()
+    org.policy["limits"]["maxQueuedItems"] = 3
+    org.open()
+    for name in ("a0", "a1", "a2", "a3"):
+        org.give(name)
+    org.give("b1", group="B")
+    org.complete("a0")
+    org.give("a5")
+    assert [e["workItemId"][14:] for e in org.effects if e["type"] == "decline"][-2:] == [
+        "b1",
+        "a5",
+    ]
+    org.give("b2", group="B")
+    assert org.items["urn:test:item:b2"]["state"] == "queued"
