@@ -26,6 +26,10 @@ EVENTS = {
     ActKind.FAIL: ("active", "work.failed"),
     ActKind.CANCEL: ("active", "work.cancelled"),
     ActKind.PROMOTE: ("active", "mission.child.created"),
+    ActKind.CHILD_APPROVED: ("active", "work.result.accepted"),
+    ActKind.CHILD_FAILED: ("active", "work.progressed"),
+    ActKind.APPROVE_MISSION: ("verified", "mission.approved"),
+    ActKind.ARCHIVE: ("verified", "group.archived"),
     ActKind.CANCEL_MISSION: ("active", "mission.cancelled"),
     ActKind.TERMINATE_MISSION: ("active", "mission.terminated"),
     ActKind.MOVE_MEMBERSHIP: ("none", "membership.changed"),
@@ -61,6 +65,9 @@ PAYLOADS = {
     "work.cancelled": {"workItem", "leases", "reason"},
     "mission.cancelled": {"workItems", "leases", "reason"},
     "mission.terminated": {"workItems", "leases", "reason"},
+    "mission.submitted_for_approval": {"mission", "missionId"},
+    "mission.approved": {"workItems", "leases", "reason"},
+    "group.archived": {"workItems", "leases", "reason"},
     "mission.child.created": {"workItems", "leases", "reason"},
     "message.posted": {"message"},
     "ext.acme.audit.noted": {"note"},
@@ -71,6 +78,10 @@ def ready(desk, kind: ActKind) -> None:
     desk.reach(EVENTS[kind][0])
     if kind is ActKind.TAKEN:
         desk.act(ActKind.WITHDRAW, "a1")
+    if kind in (ActKind.CHILD_APPROVED, ActKind.CHILD_FAILED):
+        desk.act(ActKind.PROMOTE, "a1")
+    if kind is ActKind.ARCHIVE:
+        desk.act(ActKind.APPROVE_MISSION)
 
 
 def test_every_kind_of_act_is_known() -> None:
@@ -81,17 +92,22 @@ def test_every_kind_of_act_is_known() -> None:
 def test_an_act_appends_one_valid_signed_event(desk, check_event, kind) -> None:
     ready(desk, kind)
     before = len(desk.group.events)
-    (appended,) = desk.act(kind, "a1" if kind not in _GROUP_ACTS else None)
+    *earlier, appended = desk.act(kind, "a1" if kind not in _GROUP_ACTS else None)
     assert appended.event is desk.last
     assert appended.kind == desk.last["kind"] == EVENTS[kind][1]
-    assert appended.sequence == desk.last["sequence"] == before + 1
+    assert appended.sequence == desk.last["sequence"] == before + 1 + len(earlier)
+    assert [one.kind for one in earlier] == FIRST.get(kind, [])
     assert (appended.by, appended.action_id) == ("organization", None)
     assert set(desk.last["payload"]) == PAYLOADS[desk.last["kind"]]
     for event in desk.group.events:
         check_event(event, desk.registry)
 
 
+FIRST = {ActKind.APPROVE_MISSION: ["mission.submitted_for_approval"]}
+
 _GROUP_ACTS = {
+    ActKind.APPROVE_MISSION,
+    ActKind.ARCHIVE,
     ActKind.CREATED,
     ActKind.MEMBER,
     ActKind.CANCEL_MISSION,

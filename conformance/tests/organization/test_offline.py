@@ -95,7 +95,7 @@ def test_a_changed_owner_is_fenced_offline_too(open_desk) -> None:
 def test_a_lease_that_was_followed_by_another_reconciles_nothing(desk) -> None:
     binding = cut(desk)
     desk.done("work.start")
-    assert send(desk, binding).code == "INVALID_STATE_TRANSITION"
+    assert send(desk, binding).code == "WORK_LEASE_EXPIRED"
     desk.done("work.checkpoint")
     assert send(desk, binding).code == "WORK_LEASE_EXPIRED"
 

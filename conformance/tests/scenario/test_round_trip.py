@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from worker_conformance.errors import SuiteError
 from worker_conformance.resources import schemas_path
-from worker_conformance.scenario import conditions, plans, reports, steps
+from worker_conformance.scenario import around, conditions, plans, reports, steps
 from worker_conformance.scenario import settings as vector_settings
 from worker_conformance.scenario.acts import GROUP_ACTS, PREREQUISITES
 from worker_conformance.scenario.dump import LINE_WIDTH, to_yaml
@@ -44,6 +44,20 @@ from worker_conformance.scenario.model import (
     Truncate,
     WorkPlan,
 )
+from worker_conformance.scenario.surroundings import (
+    AnnounceSession,
+    Backpressure,
+    ChangeKeys,
+    ChangeToken,
+    Disturbance,
+    Join,
+    Leave,
+    Network,
+    Raw,
+    RegisterCard,
+    SetClock,
+    SetFreshness,
+)
 from worker_conformance.scenario.values import RESERVED
 from worker_conformance.scenario.yaml_reader import plain, read_text
 
@@ -68,6 +82,9 @@ SECONDS = st.integers(0, 400) | st.sampled_from([3_600, 86_400, 315_360_000])
 WHOLES = st.integers(0, 9)
 ORDINALS = st.integers(1, 9)
 WEIGHTS = ORDINALS | st.floats(1e-9, 1e9)
+BUDGETS = st.dictionaries(
+    st.sampled_from([member.attribute for member in plans.BUDGET_LIMITS]), WHOLES, max_size=2
+)
 CLASSES = st.sampled_from(["background", "standard", "urgent"])
 
 
@@ -90,6 +107,8 @@ def group_plans(name: str) -> st.SearchStrategy[GroupPlan]:
         visibility_start=WHOLES,
         provisional_seconds=st.none() | SECONDS,
         external_side_effect_limit=st.none() | WHOLES,
+        budget=BUDGETS,
+        joined=st.booleans(),
     )
 
 
@@ -113,6 +132,9 @@ def work_plans(name: str, group: str, before: list[str]) -> st.SearchStrategy[Wo
         backoff=st.sampled_from(plans.BACKOFFS),
         retryable=st.lists(CODES, max_size=2).map(tuple),
         lease_seconds=SECONDS,
+        budget=BUDGETS,
+        lacks=st.none() | st.sampled_from(plans.PARTS),
+        token=st.sampled_from(["auto", "manual"]),
     )
     return st.just(WorkPlan(name, group)) | changed
 
@@ -121,6 +143,7 @@ def arguments(kind: ActKind) -> st.SearchStrategy[dict[str, object]]:
     own: dict[ActKind, dict[str, st.SearchStrategy[object]]] = {
         ActKind.MESSAGE: {"text": TEXTS},
         ActKind.GRANT: {"expires_seconds": SECONDS, "epoch": ORDINALS},
+        ActKind.CHILD_FAILED: {"indispensable": st.booleans()},
     }
     optional = {"critical": st.booleans(), **own.get(kind, {})}
     if kind is not ActKind.REVISE:
@@ -140,6 +163,8 @@ def histories(draw: st.DrawFn, work: list[str]) -> list[Act]:
     rest = [k for k in ActKind if k not in (ActKind.CREATED, ActKind.AUTHORIZE)]
     for kind in draw(st.lists(st.sampled_from(rest), max_size=5)):
         named = draw(st.sampled_from(work)) if work and kind not in GROUP_ACTS else None
+        if kind in (ActKind.CHILD_APPROVED, ActKind.CHILD_FAILED) and named is not None:
+            acts.append(Act(ActKind.PROMOTE, named))
         if kind in GROUP_ACTS or named is not None:
             acts.append(Act(kind, named, draw(arguments(kind))))
     return acts
@@ -157,7 +182,10 @@ def condition_of(
         "order": some(deeds),
         "count": st.dictionaries(deeds, WHOLES, min_size=1, max_size=3),
         "names_lease": by(work, ORDINALS),
+        "state": by(work, st.sampled_from(conditions.WORK_STATES)),
+        "holds": some(st.sampled_from(["MON-0001", "MON-0010"])),
         "pong": st.just(True),  # noqa: FBT003 - the condition's value
+        "one_key": by(work, TEXTS),
         "fair": st.just(True),  # noqa: FBT003 - the condition's value
         "served_within": by(work, SECONDS | st.just("horizon")),
         "decline": names | by(work, st.sampled_from(conditions.DECLINE_REASONS)),
@@ -196,7 +224,59 @@ def policies(groups: list[str], work: list[str]) -> st.SearchStrategy[SetPolicy]
         st.just({}) | by(groups, st.fixed_dictionaries({}, optional=of_group).filter(bool)),
         st.just({}) | by(work, st.fixed_dictionaries({}, optional=of_work).filter(bool)),
         st.fixed_dictionaries({}, optional=limits),
+        st.just({}) | by(["4", "17"], st.sampled_from(vector_settings.CARD_UPGRADES)),
+        st.just({}) | by(["acme.build"], st.sampled_from(vector_settings.AVAILABILITY)),
+        st.just({}) | by(groups, BUDGETS.filter(bool)),
     )
+
+
+def disturbances() -> st.SearchStrategy[Disturbance]:
+    shares = st.integers(0, around.PERCENT_MAX)
+    cuts = st.sampled_from([(0, 0), (30, 300)])
+    return st.builds(
+        lambda cut, **members: Disturbance(**members, cut_seconds=cut[0], every_seconds=cut[1]),
+        cuts,
+        delay_seconds=SECONDS,
+        reorder_seconds=SECONDS,
+        duplicate=shares,
+        drop=shares,
+        lose=shares,
+    )
+
+
+def surroundings(groups: list[str]) -> st.SearchStrategy[Action]:
+    group = st.sampled_from(groups)
+    some_groups = some(group)
+    return (
+        st.builds(Join, some_groups)
+        | st.builds(Leave, some_groups)
+        | st.builds(SetClock, SECONDS | SECONDS.map(lambda seconds: -seconds))
+        | st.builds(
+            ChangeKeys,
+            st.sampled_from(around.KEY_CHANGES),
+            st.sampled_from(around.AUTHORIZED_ROLES),
+        )
+        | st.builds(RegisterCard, ORDINALS, st.sampled_from(around.CARD_SIGNERS))
+        | st.builds(AnnounceSession, st.booleans())
+        | st.builds(Backpressure, by(groups, SECONDS))
+        | st.builds(SetFreshness, SECONDS)
+        | st.builds(Raw, group, ORDINALS, st.sampled_from(around.SPELLINGS))
+        | st.builds(Network, by(groups, disturbances()))
+    )
+
+
+def tokens(work: list[str]) -> st.SearchStrategy[ChangeToken]:
+    named = st.sampled_from(work)
+    operations = st.lists(st.sampled_from(plans.RISKS[1:]), max_size=2).map(tuple)
+    wrong = st.none() | st.sampled_from(around.WRONG_BINDINGS)
+    issued = st.builds(
+        ChangeToken,
+        named,
+        operations=operations,
+        expires_seconds=st.none() | SECONDS,
+        wrong=wrong,
+    )
+    return issued | st.builds(ChangeToken, named, revoked=st.just(True))  # noqa: FBT003 - a value
 
 
 def actions(groups: list[str], work: list[str]) -> st.SearchStrategy[Action]:
@@ -217,12 +297,15 @@ def actions(groups: list[str], work: list[str]) -> st.SearchStrategy[Action]:
             st.sampled_from(vector_settings.WORKER_COMMANDS),
             st.sampled_from([*vector_settings.ERROR_CODES, "silence"]),
             st.booleans(),
+            st.none() | SECONDS,
         )
         | st.builds(Drive, NAMES, settings_of)
+        | surroundings(groups)
     )
     if not work:
         return without_work
-    return without_work | policies(groups, work) | reported(work) | checks(groups, work)
+    with_work = policies(groups, work) | reported(work) | checks(groups, work) | tokens(work)
+    return without_work | with_work
 
 
 @st.composite

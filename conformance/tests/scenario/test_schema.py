@@ -34,6 +34,7 @@ BEYOND_A_SCHEMA = (
     "does not rise",
     "nothing is published",
     "longer than",
+    "cut for longer",
 )
 """What needs more than one look at a file: these refusals are the loader's alone."""
 

@@ -80,6 +80,8 @@ class View:
             about = command
         elif word not in WORDS_OF_EFFECTS:
             return
+        elif word == "operation" and "refused" in effect:
+            word = "refuse"
         work_item_id = work_item_of(about, set(self.work_ids.values()))
         name = (self.name_of(work_item_id) if work_item_id else None) or "?"
         yield word, name
@@ -275,6 +277,44 @@ def _pong_atoms(_: Condition, view: View) -> Iterator[Atom]:
     yield Atom("the last PING is answered with its nonce", holds, f"answered: {answered}")
 
 
+def _one_key_atoms(condition: Condition, view: View) -> Iterator[Atom]:
+    """One operation, carried out at least twice in the whole history, under one key."""
+    for name, operation_id in cast("Mapping[str, str]", condition.value).items():
+        keys = [
+            key
+            for about, operation, key in _operations(view)
+            if (about, operation) == (name, operation_id)
+        ]
+        asked = f"{operation_id} of {name} is always carried out under one idempotency key"
+        if len(keys) < 2:
+            yield Atom(asked, None, f"{operation_id} of {name} was carried out {len(keys)} time(s)")
+        else:
+            yield Atom(asked, len(set(keys)) == 1, f"keys: {', '.join(dict.fromkeys(keys))}")
+
+
+def _keys_apart_atoms(condition: Condition, view: View) -> Iterator[Atom]:
+    """WorkItems whose operations share no idempotency key."""
+    names = cast("Sequence[str]", condition.value)
+    keys = {name: {key for about, _, key in _operations(view) if about == name} for name in names}
+    asked = f"no idempotency key in common: {', '.join(names)}"
+    silent = [name for name in names if not keys[name]]
+    if silent:
+        yield Atom(asked, None, f"no operation of {', '.join(silent)} was carried out")
+        return
+    shared = sum(map(len, keys.values())) - len(set().union(*keys.values()))
+    yield Atom(asked, shared == 0, f"{shared} key(s) in common")
+
+
+def _operations(view: View) -> Iterator[tuple[str | None, object, str]]:
+    """WorkItem, operation and idempotency key of everything that was carried out."""
+    for entry in view.trace:
+        effect = entry.body
+        carried_out = entry.kind is EntryKind.EFFECT and effect.get("type") == "operation"
+        if carried_out and "refused" not in effect:
+            name = view.name_of(str(effect.get("workItemId")))
+            yield name, effect.get("operationId"), str(effect.get("idempotencyKey"))
+
+
 _ANSWERS: Mapping[ConditionKind, Callable[[Condition, View], Iterator[Atom]]] = {
     ConditionKind.DECLINE: _decline_atoms,
     ConditionKind.ACK: _position_atoms,
@@ -286,4 +326,6 @@ _ANSWERS: Mapping[ConditionKind, Callable[[Condition, View], Iterator[Atom]]] = 
     ConditionKind.NAMES_LEASE: _lease_atoms,
     ConditionKind.LEAKS: _leak_atoms,
     ConditionKind.PONG: _pong_atoms,
+    ConditionKind.ONE_KEY: _one_key_atoms,
+    ConditionKind.KEYS_APART: _keys_apart_atoms,
 }

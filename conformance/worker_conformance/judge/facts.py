@@ -12,6 +12,8 @@ from typing import Generic, TypeVar
 
 from attrs import define, evolve, field, frozen
 
+from worker_conformance.documents import base64url, strict_json
+from worker_conformance.documents.errors import DocumentError
 from worker_conformance.documents.json_types import JsonObject, JsonValue, find
 from worker_conformance.judge.trace import Entry, EntryKind, NoteKind
 from worker_conformance.scenario.clock import moment_of
@@ -203,7 +205,7 @@ class Facts:
                 self._start(stimulus)
             case "frames":
                 for frame in _objects(stimulus.get("frames")):
-                    self._frame(frame)
+                    self._frame(parsed_frame(frame))
             case "caught_up":
                 self._group_set(str(stimulus["groupId"]), caught_up=True)
             case "policy":
@@ -410,6 +412,18 @@ class Facts:
             self._membership(document)
         for document in _objects(state.get("approvals")):
             self._approval(document)
+
+
+def parsed_frame(frame: JsonObject) -> JsonObject:
+    """A frame as the Worker has to read it: raw bytes are one strict JSON value, or nothing."""
+    raw = frame.get("bytes")
+    octets = base64url.decode(raw) if isinstance(raw, str) else None
+    if octets is None:
+        return frame
+    try:
+        return _object(strict_json.parse(octets))
+    except DocumentError:
+        return {}
 
 
 def _object(value: JsonValue) -> JsonObject:

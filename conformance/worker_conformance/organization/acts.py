@@ -11,24 +11,25 @@ from typing import Any, cast
 
 from attrs import evolve
 
+from worker_conformance.documents.canonical import sha256_bytes
 from worker_conformance.documents.json_types import JsonObject, JsonValue
 from worker_conformance.documents.schemas import DocumentKind
 from worker_conformance.errors import SuiteError
-from worker_conformance.organization import contracts, moves, payloads
+from worker_conformance.organization import contracts, missions, moves, payloads
+from worker_conformance.organization.appending import append
 from worker_conformance.organization.items import Grant, Item, Offer
 from worker_conformance.organization.ledger import Ledger
 from worker_conformance.organization.moments import SECOND, text
 from worker_conformance.organization.moves import Holder, Moved
 from worker_conformance.organization.outcomes import Appended
 from worker_conformance.organization.signatures import signed
-from worker_conformance.organization.transitions import UNFINISHED, State, Transition
+from worker_conformance.organization.transitions import Transition
 from worker_conformance.scenario.model import DAY_SECONDS, Act, ActKind
 
 GRANT_SECONDS = 7 * DAY_SECONDS
 """How long an execution approval holds where the scenario does not say."""
 
 EXTENSION_KIND = "ext.acme.audit.noted"
-EXTENSION_PROFILE = "extension:audit-trail"
 
 _Done = tuple[Appended, ...]
 _Doing = Callable[[Ledger, Act, int], _Done]
@@ -47,7 +48,7 @@ def _create(ledger: Ledger, act: Act, now: int) -> _Done:
         ledger.plan, ledger.names, ledger.mission_state, ledger.mission_revision
     )
     payload: JsonObject = {"mission": mission, "missionId": mission["missionId"]}
-    return _append(ledger, act, now, "mission.created", payload, role="owner")
+    return append(ledger, act, now, "mission.created", payload, role="owner")
 
 
 def _member(ledger: Ledger, act: Act, now: int) -> _Done:
@@ -55,19 +56,19 @@ def _member(ledger: Ledger, act: Act, now: int) -> _Done:
     announced = ledger.membership.state == "provisional" and not _membership_was_shown(ledger)
     if ledger.membership.state != "active" and not announced:
         ledger.membership = ledger.membership.activated(now)
-    return _append(ledger, act, now, "membership.changed", membership_payload(ledger))
+    return append(ledger, act, now, "membership.changed", membership_payload(ledger))
 
 
 def _move_membership(ledger: Ledger, act: Act, now: int) -> _Done:
     ledger.membership = ledger.membership.moved(now)
-    return _append(ledger, act, now, "membership.changed", membership_payload(ledger))
+    return append(ledger, act, now, "membership.changed", membership_payload(ledger))
 
 
 def _end_membership(ledger: Ledger, act: Act, now: int) -> _Done:
     if ledger.membership.state == "ended":
         raise SuiteError("no-membership", f"the Membership in {ledger.name} has already ended")
     ledger.membership = ledger.membership.ended(now)
-    return _append(ledger, act, now, "membership.ended", membership_payload(ledger))
+    return append(ledger, act, now, "membership.ended", membership_payload(ledger))
 
 
 def membership_payload(ledger: Ledger) -> JsonObject:
@@ -96,37 +97,13 @@ def _message(ledger: Ledger, act: Act, now: int) -> _Done:
         "content": [{"type": "text", "text": said}],
         "committedAt": text(now),
     }
-    return _append(ledger, act, now, "message.posted", {"message": message}, item=item)
+    return append(ledger, act, now, "message.posted", {"message": message}, item=item)
 
 
 def _extension(ledger: Ledger, act: Act, now: int) -> _Done:
     item = ledger.item(act.work) if act.work else None
     note = contracts.message_text("Audited.", ledger.name, ledger.names)
-    return _append(ledger, act, now, EXTENSION_KIND, {"note": note}, item=item)
-
-
-def _cancel_mission(ledger: Ledger, act: Act, now: int) -> _Done:
-    move, kind = Transition.MISSION_CANCELLED, "mission.cancelled"
-    return _end_mission(ledger, act, now, move, kind, "cancelled", "owner")
-
-
-def _terminate_mission(ledger: Ledger, act: Act, now: int) -> _Done:
-    move, kind = Transition.MISSION_FAILED, "mission.terminated"
-    return _end_mission(ledger, act, now, move, kind, "failed", "coordinator")
-
-
-def _end_mission(
-    ledger: Ledger, act: Act, now: int, move: Transition, kind: str, state: str, role: str
-) -> _Done:
-    if ledger.mission_state != "active":
-        raise SuiteError("mission-over", f"the Mission of {ledger.name} is {ledger.mission_state}")
-    reason = _text(act, "reason", f"The Mission is {state}.")
-    unfinished = [item for item in ledger.items.values() if item.state in UNFINISHED]
-    moved = [moves.end(item, move, reason, now) for item in unfinished]
-    for one in moved:
-        ledger.put(one.item)
-    ledger.mission_state, ledger.mission_revision = state, ledger.mission_revision + 1
-    return _append(ledger, act, now, kind, payloads.many_changed(moved, reason), role=role)
+    return append(ledger, act, now, EXTENSION_KIND, {"note": note}, item=item)
 
 
 # --- offers -------------------------------------------------------------------------------
@@ -137,7 +114,7 @@ def _authorize(ledger: Ledger, act: Act, now: int) -> _Done:
         ledger.item(act.work).moved(Transition.AUTHORIZE, now),
         created_at=now,
     )
-    return _append(ledger, act, now, "work.authorized", payloads.authorized(item), item=item)
+    return append(ledger, act, now, "work.authorized", payloads.authorized(item), item=item)
 
 
 def _offer(ledger: Ledger, act: Act, now: int) -> _Done:
@@ -183,7 +160,7 @@ def _extend_offer(ledger: Ledger, act: Act, now: int) -> _Done:
 
 def _offered(ledger: Ledger, act: Act, now: int, moved: Moved) -> _Done:
     payload = payloads.offer_created(moved.item)
-    return _append(ledger, act, now, "work.offer.created", payload, item=moved.item)
+    return append(ledger, act, now, "work.offer.created", payload, item=moved.item)
 
 
 def _taken(ledger: Ledger, act: Act, now: int) -> _Done:
@@ -191,7 +168,7 @@ def _taken(ledger: Ledger, act: Act, now: int) -> _Done:
     present = _pending(ledger, item, rival.agent_id)
     moved = moves.accept_offer(item, present, rival, ledger.next_lease_id(item), now)
     payload = payloads.offer_accepted(moved)
-    return _append(ledger, act, now, "work.offer.accepted", payload, item=moved.item, role="rival")
+    return append(ledger, act, now, "work.offer.accepted", payload, item=moved.item, role="rival")
 
 
 def _pending(ledger: Ledger, item: Item, agent_id: str) -> Offer:
@@ -226,7 +203,7 @@ def _revise(ledger: Ledger, act: Act, now: int) -> _Done:
         offers=tuple(moves.retired(one, now) for one in item.offers),
     )
     payload = payloads.contract_revised(revised)
-    return _append(ledger, act, now, "work.contract.revised", payload, item=revised)
+    return append(ledger, act, now, "work.contract.revised", payload, item=revised)
 
 
 def _grant(ledger: Ledger, act: Act, now: int) -> _Done:
@@ -243,7 +220,7 @@ def _grant(ledger: Ledger, act: Act, now: int) -> _Done:
     )
     payload = payloads.approval_granted(approval, granted, epoch, expires_at)
     kind = "approval.execution.granted"
-    return _append(ledger, act, now, kind, payload, item=granted, role="approver")
+    return append(ledger, act, now, kind, payload, item=granted, role="approver")
 
 
 def _approval(ledger: Ledger, item: Item, now: int) -> JsonObject:
@@ -267,13 +244,13 @@ def _approval(ledger: Ledger, item: Item, now: int) -> JsonObject:
 
 def _unblock(ledger: Ledger, act: Act, now: int) -> _Done:
     moved = moves.unblock(ledger.item(act.work), now)
-    return _append(ledger, act, now, "work.unblocked", payloads.changed(moved), item=moved.item)
+    return append(ledger, act, now, "work.unblocked", payloads.changed(moved), item=moved.item)
 
 
 def _accept_result(ledger: Ledger, act: Act, now: int) -> _Done:
     moved = moves.accept_result(ledger.item(act.work), now)
     payload = payloads.changed(moved)
-    return _append(ledger, act, now, "work.result.accepted", payload, item=moved.item)
+    return append(ledger, act, now, "work.result.accepted", payload, item=moved.item)
 
 
 def _fail(ledger: Ledger, act: Act, now: int) -> _Done:
@@ -288,7 +265,7 @@ def _end(ledger: Ledger, act: Act, now: int, move: Transition, kind: str) -> _Do
     reason = _text(act, "reason", f"The Coordinator decided: {kind}.")
     moved = moves.end(ledger.item(act.work), move, reason, now)
     payload = payloads.changed(moved, reason)
-    return _append(ledger, act, now, kind, payload, item=moved.item)
+    return append(ledger, act, now, kind, payload, item=moved.item)
 
 
 def _promote(ledger: Ledger, act: Act, now: int) -> _Done:
@@ -296,35 +273,35 @@ def _promote(ledger: Ledger, act: Act, now: int) -> _Done:
     lease_id, basis = ledger.next_lease_id(item), _basis(item, now)
     moved = moves.promote(item, ledger.shared.coordinator(), lease_id, basis, now)
     payload = payloads.many_changed([moved], "The work became a child Mission.")
-    return _append(ledger, act, now, "mission.child.created", payload, item=moved.item)
+    return append(ledger, act, now, "mission.child.created", payload, item=moved.item)
+
+
+def _child_approved(ledger: Ledger, act: Act, now: int) -> _Done:
+    """The Coordinator accepts the child's result as the WorkItem's (section 14)."""
+    item = ledger.item(act.work)
+    artifact = ledger.names.numbered("child-artifact", item.name, ledger.name, item.epoch)
+    submission: JsonObject = {
+        "artifactHashes": [sha256_bytes(artifact.encode())],
+        "evidenceIds": [ledger.names.numbered("child-approval", item.name, ledger.name, 1)],
+        "submittedAt": text(now),
+    }
+    moved = moves.child_approved(item, submission, now)
+    payload = payloads.changed(moved)
+    return append(ledger, act, now, "work.result.accepted", payload, item=moved.item)
+
+
+def _child_failed(ledger: Ledger, act: Act, now: int) -> _Done:
+    """A failed child fails its parent WorkItem only if it was indispensable."""
+    reason = "The child Mission failed."
+    if act.args.get("indispensable"):
+        moved = moves.end(ledger.item(act.work), Transition.CHILD_FAILED_INDISPENSABLE, reason, now)
+        payload = payloads.changed(moved, reason)
+        return append(ledger, act, now, "work.failed", payload, item=moved.item)
+    moved = moves.child_failed(ledger.item(act.work), now)
+    return append(ledger, act, now, "work.progressed", payloads.changed(moved), item=moved.item)
 
 
 # --- helpers ------------------------------------------------------------------------------
-
-
-def _append(
-    ledger: Ledger,
-    act: Act,
-    now: int,
-    kind: str,
-    payload: JsonObject,
-    *,
-    item: Item | None = None,
-    role: str = "coordinator",
-) -> _Done:
-    cause = ledger.organization_cause(role)
-    extensions = _unknown_profile(ledger, act)
-    shown = item if item is None or item.state is not State.NONE else None
-    return (ledger.append(kind, payload, cause, now, item=shown, extensions=extensions),)
-
-
-def _unknown_profile(ledger: Ledger, act: Act) -> JsonObject | None:
-    """Data of a profile that no Worker knows, where the act asks for it."""
-    if "critical" not in act.args:
-        return None
-    critical = bool(act.args["critical"])
-    uri = f"{ledger.names.organization}:{EXTENSION_PROFILE}"
-    return {uri: {"version": "1.0.0", "critical": critical, "data": {"trail": "kept"}}}
 
 
 def _text(act: Act, name: str, default: str) -> str:
@@ -356,10 +333,11 @@ ACTS: Mapping[ActKind, _Doing] = {
     ActKind.FAIL: _fail,
     ActKind.CANCEL: _cancel,
     ActKind.PROMOTE: _promote,
-    ActKind.CANCEL_MISSION: _cancel_mission,
-    ActKind.TERMINATE_MISSION: _terminate_mission,
+    ActKind.CHILD_APPROVED: _child_approved,
+    ActKind.CHILD_FAILED: _child_failed,
     ActKind.MOVE_MEMBERSHIP: _move_membership,
     ActKind.END_MEMBERSHIP: _end_membership,
     ActKind.EXTENSION: _extension,
+    **missions.ACTS,
 }
 """Every ActKind; a test keeps this complete."""

@@ -34,7 +34,7 @@ from worker_conformance.organization.refusals import Refusal
 from worker_conformance.organization.requests import Request, read
 from worker_conformance.organization.shared import Receipt, Shared
 from worker_conformance.organization.transitions import State
-from worker_conformance.scenario.model import Act, GroupPlan, WorkPlan
+from worker_conformance.scenario.model import Act, Answer, GroupPlan, WorkPlan
 
 PUT_DOWN_KINDS = frozenset({"work.checkpoint", "work.block"})
 """Commands during which the executor stands still until they are answered."""
@@ -200,9 +200,7 @@ class GroupAuthority:
             return Silent(about)
         self._shared.unanswered.discard(about.work_item_id or "")
         refusal_or_events = (
-            Refusal(scripted.code, "the Organization says no", retryable=scripted.retryable)
-            if scripted is not None
-            else self._carried_out(request, now)
+            refusal_of(scripted) if scripted is not None else self._carried_out(request, now)
         )
         if isinstance(refusal_or_events, Refusal):
             self._shared.receipts[request.action_id] = Receipt(protected, None)
@@ -260,6 +258,17 @@ class GroupAuthority:
     def forge(self, sequence: int, how: str) -> JsonObject:
         """A false variant of an Event; `how` as the scenario model's `Forge` names it."""
         return forging.forge(self._ledger, sequence, how)
+
+
+def refusal_of(answer: Answer) -> Refusal:
+    """The refusal that a scenario wants; without a word of its own a code's usual guidance."""
+    after = answer.retry_after_seconds
+    return Refusal(
+        answer.code,
+        "the Organization says no",
+        retryable=True if answer.retryable or after is not None else None,
+        retry_after_ms=None if after is None else after * 1_000,
+    )
 
 
 def _runs_on(item: Item, now: int) -> bool:

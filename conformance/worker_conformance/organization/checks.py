@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from worker_conformance.documents.json_types import JsonObject, find
+from worker_conformance.documents.json_types import JsonObject, find, text_at
 from worker_conformance.documents.schemas import DocumentKind
 from worker_conformance.documents.signing import Refused as Inauthentic
 from worker_conformance.documents.signing import verify
 from worker_conformance.organization.contracts import CRITERIA
 from worker_conformance.organization.items import Item, Offer
 from worker_conformance.organization.ledger import Ledger
+from worker_conformance.organization.moments import moment_of
 from worker_conformance.organization.refusals import Refusal
 from worker_conformance.organization.requests import OFFLINE_EXTENSION, Request
 from worker_conformance.organization.transitions import ALLOWED, State, Transition
@@ -34,6 +35,31 @@ def first_refusal(
 
 
 # --- the envelope -------------------------------------------------------------------------
+
+
+def not_paused(ledger: Ledger, _request: Request, now: int) -> Refusal | None:
+    """MWP-EVT-011: a Group that takes no more traffic says so, and the others go on."""
+    until = ledger.shared.paused_until.get(ledger.name, now)
+    if now >= until:
+        return None
+    return Refusal(
+        "BACKPRESSURE", "this Group takes no Commands now", retry_after_ms=milliseconds(until - now)
+    )
+
+
+def fresh(ledger: Ledger, request: Request, now: int) -> Refusal | None:
+    """MWP-ADM-013: a new Command was issued a short time ago, and not in the future."""
+    window, issued = ledger.shared.freshness, moment_of(text_at(request.command, "issuedAt"))
+    if window is None or issued is None:
+        return None
+    if abs(now + ledger.shared.wall_offset - issued) <= window:
+        return None
+    return Refusal("AUTH_INVALID_SIGNATURE", "the Command is not fresh")
+
+
+def milliseconds(microseconds: int) -> int:
+    """A length of time for `retryAfterMs`, rounded up."""
+    return -(-microseconds // 1_000)
 
 
 def session(ledger: Ledger, request: Request, _now: int) -> Refusal | None:
@@ -76,7 +102,7 @@ def revision(_ledger: Ledger, request: Request, _now: int) -> Refusal | None:
     )
 
 
-ENVELOPE: tuple[Check, ...] = (session, membership, extensions, revision)
+ENVELOPE: tuple[Check, ...] = (not_paused, fresh, session, membership, extensions, revision)
 
 
 # --- WorkItems ----------------------------------------------------------------------------
@@ -95,7 +121,14 @@ def may_accept(ledger: Ledger, request: Request, now: int) -> Refusal | None:
         return Refusal("AUTH_FORBIDDEN", "the Membership does not allow accepting work")
     if not _item(request).plan.authorization_eligible:
         return Refusal("AUTH_FORBIDDEN", "the Worker is not eligible for this work")
-    return _not_taken(ledger, request, now)
+    return _not_taken(ledger, request, now) or _complete(request)
+
+
+def _complete(request: Request) -> Refusal | None:
+    """MWP-WRK-001: nobody can accept a contract that lacks a part."""
+    if _item(request).plan.lacks is None:
+        return None
+    return Refusal("WORK_CONTRACT_INCOMPLETE", "the Work Contract lacks a required part")
 
 
 def _not_taken(ledger: Ledger, request: Request, _now: int) -> Refusal | None:

@@ -7,6 +7,7 @@ changes anything once a document is made.
 from __future__ import annotations
 
 from worker_conformance.documents.json_types import JsonObject, JsonValue
+from worker_conformance.organization.items import BUDGET_WORDS, USAGE_LIMITS
 from worker_conformance.organization.moments import SECOND, text
 from worker_conformance.organization.names import Names
 from worker_conformance.scenario.model import FAR_SECONDS, GroupPlan, WorkPlan
@@ -34,6 +35,12 @@ def capability_document(reference: str) -> JsonObject:
 def contract(plan: WorkPlan, version: int, names: Names) -> JsonObject:
     """The Work Contract of a WorkItem, at one contract version."""
     secret = names.canary(plan.name, plan.group, "contract")
+    whole = _whole_contract(plan, version, names, secret)
+    lacking = _camel(plan.lacks) if plan.lacks else None
+    return {part: value for part, value in whole.items() if part != lacking}
+
+
+def _whole_contract(plan: WorkPlan, version: int, names: Names, secret: str) -> JsonObject:
     return {
         "contractVersion": version,
         "goal": f"{plan.goal or 'Build the component.'} Reference {secret}.",
@@ -134,6 +141,11 @@ def secrets_of_group(group: str, names: Names) -> tuple[str, ...]:
     return (*canaries, str(names.number_canary(group, "case")))
 
 
+def token_secret(work: str, group: str, names: Names) -> str:
+    """What the secrets of a WorkItem's capability tokens begin with."""
+    return f"secret-{names.canary(work, group, 'token')}"
+
+
 def secrets_of_work(work: str, group: str, names: Names) -> tuple[str, ...]:
     """The canaries in a WorkItem's texts."""
     return (names.canary(work, group, "contract"),)
@@ -148,6 +160,7 @@ def _criterion(name: str, secret: str) -> JsonObject:
 
 
 def _budget(plan: WorkPlan) -> JsonObject:
+    told: JsonObject = {USAGE_LIMITS[BUDGET_WORDS[word]]: n for word, n in plan.budget.items()}
     return {
         "currency": "EUR",
         "financialLimit": FINANCIAL_LIMIT,
@@ -157,4 +170,10 @@ def _budget(plan: WorkPlan) -> JsonObject:
         # The Port's promise: an upper bound of the running time, known before the start.
         "wallClockSecondsLimit": plan.duration_seconds,
         "externalSideEffectLimit": plan.external_side_effect_limit,
+        **told,
     }
+
+
+def _camel(words: str) -> str:
+    first, *rest = words.split("_")
+    return first + "".join(word.capitalize() for word in rest)

@@ -37,7 +37,13 @@ RENEWAL = Door(
 )
 """Renewal, under whatever kind the Worker declares."""
 
-BUFFERED_CHECKPOINT = Door(offline.CHECKS, offline.reconcile)
+BUFFERED: Mapping[str, Door] = MappingProxyType(
+    {
+        "work.checkpoint": Door(offline.CHECKPOINT_CHECKS, offline.reconcile),
+        "message.post": Door(offline.MESSAGE_CHECKS, offline.reconcile_message),
+    }
+)
+"""What may have been buffered while a Group was out of reach (11.5), by Command kind."""
 
 DOORS: Mapping[str, Door] = MappingProxyType(
     {
@@ -119,8 +125,8 @@ def door_of(request: Request, renewal_kind: str) -> Door | Refusal:
     """The door for a Command, or why a Worker has none (MWP-MSN-022, MWP-EVT-002)."""
     if request.kind == renewal_kind:
         return RENEWAL
-    if offline.is_buffered(request):
-        return BUFFERED_CHECKPOINT
+    if request.kind in BUFFERED and request.offline_binding() is not None:
+        return BUFFERED[request.kind]
     door = DOORS.get(request.kind)
     if door is not None:
         return door

@@ -27,6 +27,15 @@ USAGE_LIMITS: Mapping[str, str] = {
 }
 """The six dimensions of a Resource Budget: the member of usage, the member of the budget."""
 
+BUDGET_WORDS: Mapping[str, str] = {
+    "financial": "financial",
+    "model_tokens": "modelTokens",
+    "tool_calls": "toolCalls",
+    "compute_seconds": "computeSeconds",
+    "external_side_effects": "externalSideEffects",
+}
+"""Dimensions as plans spell them, with the member of usage."""
+
 
 @frozen
 class Offer:

@@ -6,16 +6,26 @@ does, and remembers what it signed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from worker_conformance.documents import base64url
 from worker_conformance.documents.json_types import JsonObject
-from worker_conformance.documents.registry import KeyRegistry, Principal, port_key
+from worker_conformance.documents.registry import (
+    Binding,
+    KeyRegistry,
+    Principal,
+    ValidityStatus,
+    port_key,
+)
 from worker_conformance.documents.signing import SigningKey
+from worker_conformance.errors import SuiteError
+from worker_conformance.organization.moments import text
 from worker_conformance.organization.names import Names
+from worker_conformance.scenario.surroundings import ChangeKeys
 
 VALID_FROM = "2026-01-01T00:00:00Z"
 """Every key is valid long before the scenario's epoch."""
@@ -34,20 +44,39 @@ ROLES: Mapping[str, str] = {
 }
 """Who has a key: role and Principal type."""
 
+AUTHORIZED: Mapping[str, str] = {
+    "eventAuthority": "group-authority",
+    "archival": "archive",
+    "cardIssuer": "card-issuer",
+    "approvers": "approver",
+}
+"""The Port's member and the role that it authorizes."""
+
+NO_POINT = base64url.encode(b"\xff" * 32)
+"""32 bytes that encode no point of the curve: y is not reduced."""
+
 
 @lru_cache(maxsize=64)  # checking nine public keys takes ten milliseconds
 def keyring(seed: int) -> Keyring:
-    """Return the keys of the run with this seed."""
+    """Return the keys with which the run of this seed begins."""
     return Keyring(Names(seed))
 
 
 @frozen
 class Keyring:
-    """One key pair a role, and the registry evidence over all of them."""
+    """One signing key a role, and the registry evidence over all of them.
+
+    A value: a change of the registry makes a new one. `former` holds the keys that a rotation has
+    ended, `deauthorized` the roles that were taken away, `spoiled` registry entries that the Worker
+    is shown beside the true ones.
+    """
 
     names: Names
-    keys: Mapping[str, SigningKey] = field(init=False)
-    registry: KeyRegistry = field(init=False)
+    keys: Mapping[str, SigningKey] = field()
+    registry: KeyRegistry = field()
+    former: Mapping[str, SigningKey] = field(factory=dict)
+    deauthorized: frozenset[str] = frozenset()
+    spoiled: tuple[JsonObject, ...] = ()
 
     @keys.default
     def _keys(self) -> Mapping[str, SigningKey]:
@@ -58,13 +87,21 @@ class Keyring:
         bindings = tuple(key.binding(VALID_FROM) for key in self.keys.values())
         return KeyRegistry(self.names.organization_id, bindings)
 
-    def _key(self, role: str, kind: str) -> SigningKey:
+    def _key(self, role: str, kind: str, generation: int = 1) -> SigningKey:
+        name = role if generation == 1 else f"{role}-{generation}"
         principal = Principal(kind, self.names.principal_id(kind, role))
-        return SigningKey.from_seed(self.names.key_seed(role), self.names.key_id(role), principal)
+        return SigningKey.from_seed(self.names.key_seed(name), self.names.key_id(name), principal)
 
     def __getitem__(self, role: str) -> SigningKey:
-        """The key of a role."""
+        """The key with which a role signs now."""
         return self.keys[role]
+
+    def former_key(self, role: str) -> SigningKey:
+        """The key that a role's last rotation ended; SuiteError if there was none."""
+        key = self.former.get(role)
+        if key is None:
+            raise SuiteError("no-former-key", f"the key of {role} was never rotated")
+        return key
 
     def actor(self, role: str) -> JsonObject:
         """The role's Principal as documents name it."""
@@ -76,13 +113,64 @@ class Keyring:
 
     def entries(self) -> list[JsonObject]:
         """The registry as the Port's `keys` list."""
-        return [port_key(binding) for binding in self.registry.bindings]
+        return [*map(port_key, self.registry.bindings), *self.spoiled]
 
     def authorized(self) -> JsonObject:
         """Who may sign Events, Snapshots, Agent Cards and execution approvals."""
         return {
-            "eventAuthority": [self.keys["group-authority"].principal.id],
-            "archival": [self.keys["archive"].principal.id],
-            "cardIssuer": [self.keys["card-issuer"].principal.id],
-            "approvers": [self.keys["approver"].principal.id],
+            member: [] if role in self.deauthorized else [self.keys[role].principal.id]
+            for member, role in AUTHORIZED.items()
         }
+
+    # --- changes ----------------------------------------------------------------------
+
+    def changed(self, step: ChangeKeys, now: int) -> Keyring:
+        """The keyring after a change of the registry."""
+        return _CHANGES[step.change](self, step.role, now)
+
+    def _rotated(self, role: str, now: int) -> Keyring:
+        """The present key ends and the next one begins, without a gap (MWP-SDV-014)."""
+        old = self.keys[role]
+        generation = sum(one.principal == old.principal for one in self.registry.bindings) + 1
+        new = self._key(role, ROLES[role], generation)
+        ended = self._ended(old, ValidityStatus(1, text(now), valid_until=text(now)))
+        return evolve(
+            self,
+            keys={**self.keys, role: new},
+            former={**self.former, role: old},
+            registry=ended.with_bindings([new.binding(text(now))]),
+        )
+
+    def _revoked(self, role: str, now: int) -> Keyring:
+        status = ValidityStatus(1, text(now), revoked_at=text(now))
+        return evolve(self, registry=self._ended(self.keys[role], status))
+
+    def _deauthorized(self, role: str, _now: int) -> Keyring:
+        return evolve(self, deauthorized=self.deauthorized | {role})
+
+    def _spoiled(self, role: str, _now: int) -> Keyring:
+        """The Worker alone sees the broken entry: the Authority's own evidence stays whole."""
+        entry: JsonObject = {
+            "keyId": self.names.key_id(f"{role}-spoiled"),
+            "principal": self.actor(role),
+            "algorithm": "Ed25519",
+            "publicKey": NO_POINT,
+            "validFrom": VALID_FROM,
+        }
+        return evolve(self, spoiled=(*self.spoiled, entry))
+
+    def _ended(self, key: SigningKey, status: ValidityStatus) -> KeyRegistry:
+        def ended(binding: Binding) -> Binding:
+            return evolve(binding, history=(status,)) if binding.key_id == key.key_id else binding
+
+        return evolve(self.registry, bindings=tuple(map(ended, self.registry.bindings)))
+
+
+_CHANGES: Mapping[str, Callable[[Keyring, str, int], Keyring]] = MappingProxyType(
+    {
+        "rotate": Keyring._rotated,  # noqa: SLF001 - a table of this class's own methods
+        "revoke": Keyring._revoked,  # noqa: SLF001 - a table of this class's own methods
+        "deauthorize": Keyring._deauthorized,  # noqa: SLF001 - a table of this class's own methods
+        "spoil": Keyring._spoiled,  # noqa: SLF001 - a table of this class's own methods
+    }
+)

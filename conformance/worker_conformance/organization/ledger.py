@@ -35,7 +35,11 @@ class Cause:
 
 
 class Ledger:
-    """The state of one Group. `mission_state` is that of the Mission's document."""
+    """The state of one Group.
+
+    `mission_state` is that of the Mission's document, `usage` what all its work has used, and
+    `lease_opened` the sequence of the Event that opened an Execution Lease.
+    """
 
     def __init__(self, plan: GroupPlan, shared: Shared) -> None:
         self.plan = plan
@@ -52,8 +56,9 @@ class Ledger:
         self.by_id: dict[str, str] = {}
         self.executing: set[str] = set()
         self.manifests: dict[str, JsonObject] = {}
+        self.lease_opened: dict[str, int] = {}
+        self.usage: dict[str, float] = {}
         self._plans: dict[str, WorkPlan] = {}
-        self._authority = shared.keys["group-authority"]
         self._accepted_by = shared.keys.actor("group-authority")
 
     # --- items ------------------------------------------------------------------------
@@ -139,8 +144,10 @@ class Ledger:
         draft = self.draft(kind, payload, cause, now, sequence, item)
         if extensions is not None:
             draft["extensions"] = extensions
-        event = signed(DocumentKind.EVENT, draft, self._authority)
+        event = signed(DocumentKind.EVENT, draft, self.shared.keys["group-authority"])
         self.events.append(event)
+        if lease is not None:
+            self.lease_opened[lease] = sequence
         if item is not None:
             self.put(item)
         return Appended(

@@ -237,6 +237,31 @@ def promote(item: Item, coordinator: Holder, lease_id: str, basis: JsonObject, n
     return Moved(changed, (*closed, lease))
 
 
+def child_approved(item: Item, submission: JsonObject, now: int) -> Moved:
+    """The child Mission's approval becomes Evidence of its parent WorkItem (section 14)."""
+    owner = _promoted(item)
+    released = owner.lease.released(now, "verified")
+    changed = evolve(
+        item.moved(Transition.CHILD_APPROVED, now),
+        owner=evolve(owner, lease=released),
+        submission=submission,
+        promoted=False,
+    )
+    return Moved(changed, (released,))
+
+
+def child_failed(item: Item, now: int) -> Moved:
+    """The Parent Coordinator decides what becomes of the work; it stays blocked until then."""
+    owner = _promoted(item)
+    return Moved(item.moved(Transition.CHILD_FAILED, now), (owner.lease,))
+
+
+def _promoted(item: Item) -> Owner:
+    if not item.promoted:
+        raise SuiteError("no-child", f"{item.name} has no child Mission", "promote it first")
+    return owner_of(item)
+
+
 def unseat(item: Item, now: int) -> Item:
     """A new session took the Worker's place: its execution is revoked, the work queued again.
 

@@ -1,4 +1,4 @@
-"""Reconciliation of Checkpoints that were buffered while the Group was out of reach (11.5).
+"""Reconciliation of Checkpoints and Messages buffered while a Group was out of reach (11.5).
 
 The Command names the historical lease on purpose; what must hold instead is its binding. Never
 revives a lease and never accepts a submission this way.
@@ -6,17 +6,20 @@ revives a lease and never accepts a submission this way.
 
 from __future__ import annotations
 
+from attrs import evolve
+
 from worker_conformance.documents.json_types import JsonObject, find, text_at
-from worker_conformance.organization import checks, moves, payloads
+from worker_conformance.organization import checks, moves, payloads, talk
 from worker_conformance.organization.commands import recorded_checkpoint
 from worker_conformance.organization.items import Item
+from worker_conformance.organization.leases import Lease
 from worker_conformance.organization.ledger import Cause, Ledger
 from worker_conformance.organization.moments import SECOND, moment_of
 from worker_conformance.organization.outcomes import Appended
 from worker_conformance.organization.refusals import Refusal
 from worker_conformance.organization.requests import Request
 from worker_conformance.organization.talk import charge, over_budget, usage_delta
-from worker_conformance.organization.transitions import Transition
+from worker_conformance.organization.transitions import ALLOWED, State, Transition
 
 BINDING_MEMBERS = (
     "agentId",
@@ -34,9 +37,22 @@ BINDING_MEMBERS = (
 """What a binding records (MWP-WRK-021)."""
 
 
-def is_buffered(request: Request) -> bool:
-    """Whether this is a buffered Checkpoint, to be judged by its binding."""
-    return request.kind == "work.checkpoint" and request.offline_binding() is not None
+def reconcilable(_ledger: Ledger, request: Request, _now: int) -> Refusal | None:
+    """The work stands as the outage left it: queued by a new session, or active as before."""
+    item = request.item
+    if item is not None and (item.state, _move(item)) in ALLOWED:
+        return None
+    return Refusal("INVALID_STATE_TRANSITION", "there is nothing to reconcile")
+
+
+def _move(item: Item) -> Transition:
+    active = item.state is State.ACTIVE
+    return Transition.CHECKPOINT if active else Transition.CHECKPOINT_OFFLINE
+
+
+def historical_lease(item: Item) -> Lease | None:
+    """The lease under which the outage began: revoked by the new session, or still the current."""
+    return item.unseated or (item.owner.execution if item.owner else None)
 
 
 def binding(ledger: Ledger, request: Request, _now: int) -> Refusal | None:
@@ -44,7 +60,7 @@ def binding(ledger: Ledger, request: Request, _now: int) -> Refusal | None:
     data, item = request.offline_binding(), request.item
     if data is None or item is None or any(name not in data for name in BINDING_MEMBERS):
         return Refusal("INVALID_COMMAND", "the offline binding is incomplete")
-    lease = item.unseated
+    lease = historical_lease(item)
     if lease is None or data["executionLeaseId"] != lease.lease_id:
         return Refusal("WORK_LEASE_EXPIRED", "the historical lease was closed otherwise")
     about = {
@@ -62,31 +78,45 @@ def binding(ledger: Ledger, request: Request, _now: int) -> Refusal | None:
 def window(ledger: Ledger, request: Request, _now: int) -> Refusal | None:
     """It was buffered before the grace and the historical lease had ended."""
     data, item = request.offline_binding() or {}, request.item
-    lease = item.unseated if item else None
+    lease = historical_lease(item) if item else None
     since, buffered = _moment(data, "disconnectedAt"), _moment(data, "bufferedAt")
     grace = ledger.shared.policy.limit("offlineGraceSeconds") * SECOND
     if since is None or buffered is None or lease is None:
         return Refusal("INVALID_COMMAND", "the offline binding carries no usable times")
     if _moment(data, "graceDeadline") != since + grace:
         return Refusal("INVALID_COMMAND", "the grace deadline is not the policy's")
-    if _moment(data, "executionLeaseExpiresAt") != lease.expires_at:
+    known = _moment(data, "executionLeaseExpiresAt") or 0
+    # What the Organization renewed during the outage, the Worker could not learn.
+    if known > lease.expires_at or (
+        known < lease.expires_at and not ledger.shared.organization_renews
+    ):
         return Refusal("INVALID_COMMAND", "the historical lease expired at another time")
     if since <= buffered < min(since + grace, lease.expires_at):
         return None
     return Refusal("WORK_LEASE_EXPIRED", "it was buffered outside the grace of its lease")
 
 
-def charge_fits(_ledger: Ledger, request: Request, _now: int) -> Refusal | None:
+def charge_fits(ledger: Ledger, request: Request, _now: int) -> Refusal | None:
     """The charge and the progress are one transaction (section 11.5)."""
     if request.item is None:
         return None
-    return over_budget(request.item, usage_delta(request.offline_binding(), "resourceUsageDelta"))
+    return over_budget(
+        ledger, request.item, usage_delta(request.offline_binding(), "resourceUsageDelta")
+    )
 
 
-CHECKS: tuple[checks.Check, ...] = (
+def in_its_conversation(_ledger: Ledger, request: Request, _now: int) -> Refusal | None:
+    """A buffered Message belongs to its WorkItem's own Conversation (MWP-WRK-021)."""
+    found, item = request.document("messageId", "content"), request.item
+    if item is not None and find(found, "conversationId") == item.conversation_id:
+        return None
+    return Refusal("INVALID_COMMAND", "the Message is outside the WorkItem's Conversation")
+
+
+CHECKPOINT_CHECKS: tuple[checks.Check, ...] = (
     checks.names_work,
     checks.not_fenced,
-    checks.allowed(Transition.CHECKPOINT_OFFLINE),
+    reconcilable,
     checks.owned,
     binding,
     window,
@@ -94,26 +124,48 @@ CHECKS: tuple[checks.Check, ...] = (
     charge_fits,
 )
 
+MESSAGE_CHECKS: tuple[checks.Check, ...] = (
+    checks.names_work,
+    checks.still_owned,
+    binding,
+    window,
+    talk.message,
+    in_its_conversation,
+    charge_fits,
+)
+
 
 def reconcile(ledger: Ledger, request: Request, cause: Cause, now: int) -> tuple[Appended, ...]:
     """Charge what was used, then record the Checkpoint."""
+    charged, item = _charged(ledger, request, cause, now)
+    recorded = recorded_checkpoint(request, item, now)
+    record = moves.checkpoint if item.state is State.ACTIVE else moves.checkpoint_offline
+    moved = record(item, recorded, now)
+    payload = payloads.put_down(moved)
+    return (*charged, ledger.append("work.checkpointed", payload, cause, now, item=moved.item))
+
+
+def reconcile_message(
+    ledger: Ledger, request: Request, cause: Cause, now: int
+) -> tuple[Appended, ...]:
+    """Charge what was used, then commit the Message."""
+    charged, item = _charged(ledger, request, cause, now)
+    return (*charged, *talk.post(ledger, evolve(request, item=item), cause, now))
+
+
+def _charged(
+    ledger: Ledger, request: Request, cause: Cause, now: int
+) -> tuple[tuple[Appended, ...], Item]:
+    """MWP-WRK-022: a charge of its own where anything was used, before the progress."""
     data, item = request.offline_binding() or {}, request.item
     if item is None:
         raise LookupError("the WorkItem was checked before")
-    appended: list[Appended] = []
     delta = usage_delta(data, "resourceUsageDelta")
-    if delta:
-        lease_id = text_at(data, "executionLeaseId")
-        appended.append(charge(ledger, item, lease_id, delta, cause, now))
-        item = _present(ledger, item)
-    moved = moves.checkpoint_offline(item, recorded_checkpoint(request, item, now), now)
-    payload = payloads.put_down(moved)
-    appended.append(ledger.append("work.checkpointed", payload, cause, now, item=moved.item))
-    return tuple(appended)
-
-
-def _present(ledger: Ledger, item: Item) -> Item:
-    return ledger.items[item.name]
+    if not delta:
+        return (), item
+    lease_id = text_at(data, "executionLeaseId")
+    appended = charge(ledger, item, lease_id, delta, cause, now)
+    return (appended,), ledger.items[item.name]
 
 
 def _moment(data: JsonObject, member: str) -> int | None:

@@ -6,25 +6,27 @@ sees it. Never moves the clock and never delivers anything by itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import cast
+
+from attrs import evolve
 
 from worker_conformance.documents.json_types import JsonObject, JsonValue, find
 from worker_conformance.documents.schemas import DocumentKind, frame_problems
 from worker_conformance.documents.signing import Refused as Inauthentic
 from worker_conformance.documents.signing import Verified, verify
 from worker_conformance.errors import SuiteError
-from worker_conformance.organization import contracts, requests
+from worker_conformance.organization import cards, checks, contracts, requests
 from worker_conformance.organization.authority import GroupAuthority
+from worker_conformance.organization.authorization import AuthorizationService
 from worker_conformance.organization.keys import keyring
-from worker_conformance.organization.moments import text
 from worker_conformance.organization.names import Names
 from worker_conformance.organization.outcomes import About, Appended, Outcome, Refused
 from worker_conformance.organization.policy import Policy
 from worker_conformance.organization.refusals import Refusal
 from worker_conformance.organization.shared import Shared
-from worker_conformance.organization.signatures import signed
 from worker_conformance.scenario.model import Answer, Scenario, SetPolicy, WorkPlan
+from worker_conformance.scenario.surroundings import ChangeKeys, ChangeToken, RegisterCard
 
 
 class Organization:
@@ -45,6 +47,10 @@ class Organization:
             policy=Policy(scenario.agent, scenario.groups, self.names),
         )
         self._groups = {plan.name: GroupAuthority(plan, self._shared) for plan in scenario.groups}
+        self._joined = {plan.name for plan in scenario.groups if plan.joined}
+        self._tokens = AuthorizationService(
+            {name: group.ledger for name, group in self._groups.items()}
+        )
         self._by_id = {group.group_id: group for group in self._groups.values()}
         self._frames = 0
         for work in scenario.work:
@@ -111,6 +117,7 @@ class Organization:
     def add_work(self, plan: WorkPlan) -> None:
         """Make a WorkItem known that may be authorized later."""
         self.group(plan.group).add_work(plan)
+        self._tokens.knows(plan.risk)
 
     def find_work(self, work_item_id: str) -> tuple[GroupAuthority, str] | None:
         """The Group and local name of a WorkItem that exists."""
@@ -140,11 +147,8 @@ class Organization:
         Issuing an epoch fences every older session (MWP-IDN-007, -008); its executions end.
         """
         self._new_session(now)
-        groups: list[JsonValue] = [
-            self.group_entry(group.name)
-            for group in self._groups.values()
-            if group.ledger.membership.state != "ended"
-        ]
+        self._tokens.new_session()
+        groups: list[JsonValue] = [self.group_entry(group.name) for group in self._memberships()]
         return {
             "agent": self._agent(),
             "sessionEpoch": self.session_epoch,
@@ -157,10 +161,18 @@ class Organization:
         self._new_session(now)
         memberships: list[JsonValue] = [
             {"groupId": group.group_id, "membershipEpoch": group.ledger.membership.epoch}
-            for group in self._groups.values()
-            if group.ledger.membership.state != "ended"
+            for group in self._memberships()
         ]
         return {"sessionEpoch": self.session_epoch, "memberships": memberships}
+
+    def replace_session(self, now: int) -> None:
+        """Another runtime of the same Agent opens a session; the one at hand is fenced."""
+        self._new_session(now)
+
+    def _memberships(self) -> Iterator[GroupAuthority]:
+        for name, group in self._groups.items():
+            if name in self._joined and group.ledger.membership.state != "ended":
+                yield group
 
     def _new_session(self, now: int) -> None:
         self._shared.session_epoch += 1
@@ -170,20 +182,66 @@ class Organization:
 
     def session_opened_event(self, now: int) -> JsonObject:
         """The Organization's Event about the present session; it has no Group and no sequence."""
-        names, epoch = self.names, self.session_epoch
-        suffix = f"session-{names.tag('session', str(epoch))}"
-        draft: JsonObject = {
-            "protocolVersion": "0.1",
-            "eventId": f"{names.organization}:event:{suffix}",
-            "kind": "ext.missionweaveprotocol.identity.session_opened",
-            "actor": self._shared.keys.actor("group-authority"),
-            "cause": {"type": "command", "id": f"{names.organization}:action:{suffix}"},
-            "correlationId": f"{names.organization}:correlation:{suffix}",
-            "occurredAt": text(now),
-            "payload": {"agentId": names.agent_id, "sessionEpoch": epoch},
-            "acceptedBy": self._shared.keys.actor("group-authority"),
-        }
-        return signed(DocumentKind.EVENT, draft, self._shared.keys["group-authority"])
+        return cards.session_opened(self._shared, now)
+
+    def register_card(self, step: RegisterCard, now: int) -> JsonObject:
+        """Register the Worker's Agent Card in a new version; returns the Event about it."""
+        self._shared.agent = evolve(self._shared.agent, card_version=step.version)
+        return cards.card_registered(self._shared, step.signer, now)
+
+    # --- subscriptions, registry, clock -----------------------------------------------
+
+    def join(self, name: str) -> JsonObject:
+        """Let the Worker subscribe to a Group; the members of `join`."""
+        self._joined.add(self.group(name).name)
+        return {"group": self.group_entry(name)}
+
+    def leave(self, name: str) -> JsonObject:
+        """End the Worker's subscription to a Group; the members of `leave`."""
+        self._joined.discard(name)
+        return {"groupId": self.group(name).group_id}
+
+    def is_joined(self, name: str) -> bool:
+        """Whether the Worker may subscribe to a Group."""
+        return name in self._joined
+
+    def change_keys(self, step: ChangeKeys, now: int) -> JsonObject:
+        """Change the key registry; the members of `keys`."""
+        self._shared.keys = self._shared.keys.changed(step, now)
+        entries = cast("list[JsonValue]", self._shared.keys.entries())
+        return {"keys": entries, "authorized": self._shared.keys.authorized()}
+
+    def set_clock(self, offset: int) -> None:
+        """Let the wall clock run `offset` microseconds ahead of elapsed time."""
+        self._shared.wall_offset = offset
+
+    def set_freshness(self, window: int) -> None:
+        """Demand that a new Command was issued within so many microseconds (MWP-ADM-013)."""
+        self._shared.freshness = window
+
+    def press_back(self, name: str, until: int, now: int) -> JsonObject:
+        """Pause a Group until then; the error that says so (MWP-EVT-011)."""
+        self._shared.paused_until[self.group(name).name] = until
+        refusal = Refusal(
+            "BACKPRESSURE",
+            "this Group takes no Commands now",
+            retryable=True,
+            retry_after_ms=checks.milliseconds(until - now),
+        )
+        return refusal.document({"command": {"groupId": self.group(name).group_id}}, now)
+
+    # --- capability tokens ------------------------------------------------------------
+
+    def token_news(self, reached: Mapping[str, int], now: int) -> tuple[JsonObject, ...]:
+        """Tokens to issue and to revoke now, as stimuli; see AuthorizationService.news."""
+        return self._tokens.news(reached, now)
+
+    def change_token(self, step: ChangeToken, now: int) -> tuple[JsonObject, ...]:
+        """Tokens that a scenario issues or revokes itself, as stimuli."""
+        group = next(
+            (one.name for one in self.groups if step.work in one.ledger.items), self.groups[0].name
+        )
+        return self._tokens.change(group, step, now)
 
     def organization(self) -> JsonObject:
         """The `organization` member of `start`: keys, authorized principals, policy."""
@@ -289,13 +347,17 @@ class Organization:
         return {name: self._markers_of(name) for name in self._groups}
 
     def secrets(self) -> Mapping[str, tuple[str, ...]]:
-        """For each Group its credentials: no document may ever carry them (MWP-AUT-002)."""
-        return {
-            name: tuple(
-                str(one) for one in contracts.credentials(group.ledger.plan, self.names).values()
-            )
-            for name, group in self._groups.items()
-        }
+        """For each Group its credentials and tokens: no document may carry them (MWP-AUT-002)."""
+        return {name: self._secrets_of(group) for name, group in self._groups.items()}
+
+    def _secrets_of(self, group: GroupAuthority) -> tuple[str, ...]:
+        credentials = contracts.credentials(group.ledger.plan, self.names)
+        tokens = (
+            contracts.token_secret(plan.name, group.name, self.names)
+            for plan in group.ledger.plans()
+            if plan.risk != "none"
+        )
+        return (*map(str, credentials.values()), *tokens)
 
     def _markers_of(self, group: str) -> tuple[str, ...]:
         names = self.names

@@ -11,6 +11,7 @@ from typing import cast
 from worker_conformance.documents.json_types import JsonObject, JsonValue
 from worker_conformance.errors import SuiteError
 from worker_conformance.organization.contracts import capability
+from worker_conformance.organization.items import BUDGET_WORDS, USAGE_LIMITS
 from worker_conformance.organization.names import Names
 from worker_conformance.scenario.model import AgentPlan, GroupPlan, SetPolicy
 
@@ -53,8 +54,9 @@ class Policy:
         self._groups: dict[str, JsonObject] = {}
         self._works: dict[str, JsonObject] = {}
         self._limits: JsonObject = dict(DEFAULT_LIMITS)
-        self._remaining: JsonObject = {}
-        self._available: JsonObject = {
+        self._remaining: dict[str, JsonObject] = {}
+        self._cards: dict[str, str] = {}
+        self._available: dict[str, JsonValue] = {
             capability(reference)[0]: "available" for reference in agent.capabilities
         }
         for plan in groups:
@@ -78,9 +80,11 @@ class Policy:
             "groups": cast(JsonObject, groups),
             "workItems": cast(JsonObject, works),
             "capabilityAvailability": dict(self._available),
-            "cardUpgrades": {},
+            "cardUpgrades": {**self._cards},
             "limits": dict(self._limits),
-            "remainingBudget": dict(self._remaining),
+            "remainingBudget": {
+                names.group_id(group): {**rest} for group, rest in self._remaining.items()
+            },
         }
 
     def change(self, step: SetPolicy) -> None:
@@ -95,6 +99,12 @@ class Policy:
                 raise _unknown("WorkItem", work)
             self._works[work] = _merged(self._works.get(work, {}), members, WORK_MEMBERS)
         self._limits = _merged(self._limits, step.limits, LIMIT_MEMBERS)
+        self._cards |= step.cards
+        self._available |= step.capabilities
+        for group, rest in step.remaining.items():
+            if group not in self._groups:
+                raise _unknown("Group", group)
+            self._remaining[group] = {**self._remaining.get(group, {}), **budget_members(rest)}
         self.version += 1
 
     def requires_approval(self, work: str) -> bool:
@@ -112,9 +122,17 @@ class Policy:
             entry["slotQuota"] = plan.slot_quota
         self._groups[plan.name] = entry
         if plan.external_side_effect_limit is not None:
-            self._remaining[self._names.group_id(plan.name)] = {
+            self._remaining[plan.name] = {
                 "externalSideEffectLimit": plan.external_side_effect_limit
             }
+        if plan.budget:
+            known = self._remaining.get(plan.name, {})
+            self._remaining[plan.name] = {**known, **budget_members(plan.budget)}
+
+
+def budget_members(plan: Mapping[str, int]) -> JsonObject:
+    """Limits by a plan's words as the members of a Resource Budget."""
+    return {USAGE_LIMITS[BUDGET_WORDS[word]]: limit for word, limit in plan.items()}
 
 
 def _merged(

@@ -28,6 +28,7 @@ class Refusal:
     current_revision: int | None = None
     expected_revision: int | None = None
     retryable: bool | None = None
+    retry_after_ms: int | None = None
 
     def document(self, frame: JsonObject, now: int) -> JsonObject:
         """The error document that answers the Command in `frame`."""
@@ -49,8 +50,9 @@ class Refusal:
             document["currentRevision"] = self.current_revision
         if self.expected_revision is not None:
             document["expectedRevision"] = self.expected_revision
-        if retryable:
-            document["retryAfterMs"] = RETRY_AFTER_MS
+        if retryable or self.retry_after_ms is not None:
+            after = self.retry_after_ms
+            document["retryAfterMs"] = RETRY_AFTER_MS if after is None else after
         return document
 
 

@@ -34,7 +34,9 @@ class Shared:
     """Facts of the Organization as a whole.
 
     `renewal_kind` and `payload_paths` are what the Worker declares. `unanswered` holds WorkItem
-    IDs whose checkpoint or block Command was left without an answer.
+    IDs whose checkpoint or block Command was left without an answer. `paused_until` says by Group
+    when its Authority takes Commands again. The wall clock is `wall_offset` ahead of elapsed time;
+    a new Command must be issued within `freshness` of it (both in microseconds; None: any time).
     """
 
     names: Names
@@ -47,6 +49,9 @@ class Shared:
     organization_renews: bool = False
     receipts: dict[str, Receipt] = field(factory=dict)
     unanswered: set[str] = field(factory=set)
+    paused_until: dict[str, int] = field(factory=dict)
+    wall_offset: int = 0
+    freshness: int | None = None
     _answers: list[Answer] = field(factory=list)
 
     def worker(self) -> Holder:

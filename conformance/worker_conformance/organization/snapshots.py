@@ -9,7 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from worker_conformance.documents.canonical import sha256_of
-from worker_conformance.documents.json_types import JsonObject, JsonValue, find, text_at
+from worker_conformance.documents.json_types import (
+    JsonObject,
+    JsonValue,
+    find,
+    integer_at,
+    text_at,
+)
 from worker_conformance.documents.schemas import DocumentKind
 from worker_conformance.errors import SuiteError
 from worker_conformance.organization import contracts
@@ -21,7 +27,12 @@ from worker_conformance.organization.signatures import signed
 FORGERIES = ("true", "signature", "signer", "state_hash")
 """How a Snapshot can be: true, or with one thing wrong."""
 
-_MISSION_STATES = {"mission.cancelled": "cancelled", "mission.terminated": "failed"}
+_MISSION_STATES = {
+    "mission.submitted_for_approval": "awaiting_approval",
+    "mission.approved": "approved",
+    "mission.cancelled": "cancelled",
+    "mission.terminated": "failed",
+}
 
 
 def take(
@@ -92,7 +103,8 @@ def state_at(ledger: Ledger, through: int) -> JsonObject:
             artifact_id = text_at(payload, "artifactId")
             artifacts[artifact_id] = ledger.manifests[artifact_id]
         if kind in _MISSION_STATES:
-            mission = contracts.mission(ledger.plan, ledger.names, _MISSION_STATES[kind], 2)
+            revision = integer_at(event, "aggregateRevision")
+            mission = contracts.mission(ledger.plan, ledger.names, _MISSION_STATES[kind], revision)
     return {
         "mission": mission,
         "workItems": documents(items.values()),

@@ -13,7 +13,7 @@ from attrs import evolve
 
 from worker_conformance.documents.json_types import JsonObject, find
 from worker_conformance.documents.schemas import DocumentKind, is_valid
-from worker_conformance.organization.items import USAGE_LIMITS, Item
+from worker_conformance.organization.items import BUDGET_WORDS, USAGE_LIMITS, Item
 from worker_conformance.organization.ledger import Cause, Ledger
 from worker_conformance.organization.outcomes import Appended
 from worker_conformance.organization.refusals import Refusal
@@ -66,12 +66,12 @@ def propose(ledger: Ledger, request: Request, cause: Cause, now: int) -> tuple[A
 # --- resource usage -----------------------------------------------------------------------
 
 
-def usage(_ledger: Ledger, request: Request, _now: int) -> Refusal | None:
+def usage(ledger: Ledger, request: Request, _now: int) -> Refusal | None:
     """A nonzero delta within the budget: all of it is recorded or nothing (MWP-AUT-005)."""
     delta = usage_delta(request.document("usageDelta"), "usageDelta")
     if request.item is None or not delta:
         return Refusal("INVALID_COMMAND", "the Command carries no usage")
-    return over_budget(request.item, delta)
+    return over_budget(ledger, request.item, delta)
 
 
 def record(ledger: Ledger, request: Request, cause: Cause, now: int) -> tuple[Appended, ...]:
@@ -94,15 +94,16 @@ def charge(
 ) -> Appended:
     """Append what was used, under which lease, and what is left."""
     used = {name: item.usage.get(name, 0) + delta.get(name, 0) for name in USAGE_LIMITS}
-    limits = {name: _limit(item, name) for name in USAGE_LIMITS}
+    charged = evolve(item, usage=used)
+    ledger.usage = {name: ledger.usage.get(name, 0) + delta.get(name, 0) for name in USAGE_LIMITS}
     payload: JsonObject = {
         "workItemId": item.work_item_id,
         "executionLeaseId": lease_id,
         "usageDelta": {name: delta.get(name, 0) for name in USAGE_LIMITS},
         "cumulativeUsage": {**used},
-        "remainingBudget": {name: limits[name] - used[name] for name in USAGE_LIMITS},
+        "remainingBudget": {name: remaining(ledger, charged, name) for name in USAGE_LIMITS},
     }
-    return ledger.append(USAGE_RECORDED, payload, cause, now, item=evolve(item, usage=used))
+    return ledger.append(USAGE_RECORDED, payload, cause, now, item=charged)
 
 
 def usage_delta(document: JsonObject | None, member: str) -> Mapping[str, float]:
@@ -116,14 +117,23 @@ def usage_delta(document: JsonObject | None, member: str) -> Mapping[str, float]
     }
 
 
-def over_budget(item: Item, delta: Mapping[str, float]) -> Refusal | None:
-    """Whether one dimension would overflow (MWP-AUT-004)."""
+def over_budget(ledger: Ledger, item: Item, delta: Mapping[str, float]) -> Refusal | None:
+    """Whether one dimension would overflow, of the WorkItem or of its Mission (MWP-AUT-005)."""
     for name, used in delta.items():
-        if item.usage.get(name, 0) + used > _limit(item, name):
+        if used > remaining(ledger, item, name):
             return Refusal("BUDGET_EXCEEDED", f"the budget for {name} does not cover this")
     return None
 
 
-def _limit(item: Item, name: str) -> float:
-    value = find(item.contract, "budget", USAGE_LIMITS[name])
-    return value if isinstance(value, int | float) else 0
+def remaining(ledger: Ledger, item: Item, dimension: str) -> float:
+    """What may still be used: the contract's rest, and no more than the Mission's."""
+    limit = find(item.contract, "budget", USAGE_LIMITS[dimension])
+    own = (limit if isinstance(limit, int | float) else 0) - item.usage.get(dimension, 0)
+    whole = mission_limit(ledger, dimension)
+    return own if whole is None else min(own, whole - ledger.usage.get(dimension, 0))
+
+
+def mission_limit(ledger: Ledger, dimension: str) -> int | None:
+    """What the whole Mission may use of one dimension, where its plan says so."""
+    limits = (n for word, n in ledger.plan.budget.items() if BUDGET_WORDS[word] == dimension)
+    return next(limits, None)

@@ -40,6 +40,8 @@ GROUP_ACTS = frozenset(
         ActKind.MESSAGE,
         ActKind.CANCEL_MISSION,
         ActKind.TERMINATE_MISSION,
+        ActKind.APPROVE_MISSION,
+        ActKind.ARCHIVE,
         ActKind.MOVE_MEMBERSHIP,
         ActKind.END_MEMBERSHIP,
         ActKind.EXTENSION,
@@ -60,6 +62,7 @@ _ARGUMENTS: Mapping[ActKind, tuple[Member, ...]] = MappingProxyType(
             _CRITICAL,
         ),
         ActKind.REVISE: (_WORK, *CONTRACT_MEMBERS, _CRITICAL),
+        ActKind.CHILD_FAILED: (_WORK, Member("indispensable", "indispensable", TRUTH), _CRITICAL),
     }
 )
 
@@ -67,6 +70,8 @@ PREREQUISITES: Mapping[ActKind, frozenset[ActKind]] = MappingProxyType(
     {
         ActKind.EXTEND_OFFER: frozenset({ActKind.OFFER, ActKind.OFFER_BOTH}),
         ActKind.WITHDRAW: frozenset({ActKind.OFFER, ActKind.OFFER_BOTH}),
+        ActKind.CHILD_APPROVED: frozenset({ActKind.PROMOTE}),
+        ActKind.CHILD_FAILED: frozenset({ActKind.PROMOTE}),
         ActKind.TAKEN: frozenset({ActKind.OFFER_BOTH, ActKind.OFFER_OTHER, ActKind.WITHDRAW}),
     }
 )

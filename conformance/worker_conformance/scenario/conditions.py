@@ -17,6 +17,7 @@ from worker_conformance.scenario.values import (
     entries,
     integer,
     is_true,
+    matching,
     one_of,
     one_or_many,
     positive,
@@ -42,9 +43,23 @@ DECLINE_REASONS = (
     "budget",
     "other",
 )
+WORK_STATES = (
+    "open",
+    "offered",
+    "queued",
+    "active",
+    "blocked",
+    "submitted",
+    "verified",
+    "failed",
+    "cancelled",
+)
+"""States of a WorkItem that exists (PROTOCOL 10.2)."""
 HORIZON = "horizon"
 PLACES = {"end": END, "acked": ACKED}
 """Positions that have a name."""
+
+_MONITOR = matching(r"MON-[0-9]{4}", "a monitor", "such as MON-0010")
 
 DEEDS = tuple(list(ConditionKind)[: list(ConditionKind).index(ConditionKind.ACK)])
 """Commands and effects: the kinds that `order` and `count` can name."""
@@ -240,6 +255,28 @@ def _write_mapping(value: object) -> Plain:
     return dict(value)
 
 
+def _read_operations(node: YamlNode, names: Names) -> object:
+    return {
+        names.work_item(key, place): text(value) for key, place, value in _some(node, "one_key")
+    }
+
+
+def _read_states(node: YamlNode, names: Names) -> object:
+    return {names.work_item(key, place): _state(value) for key, place, value in _some(node, "state")}
+
+
+def _state(node: YamlNode) -> str:
+    word = text(node)
+    if word not in WORK_STATES:
+        raise refusal(node.place, f"unknown state '{word}'", did_you_mean(word, WORK_STATES))
+    return word
+
+
+def _read_monitors(node: YamlNode, names: Names) -> tuple[str, ...]:
+    del names  # monitors see all Groups
+    return tuple(str(_MONITOR.read(item)) for item in one_or_many(node))
+
+
 def _read_true(node: YamlNode, names: Names) -> object:
     del names  # judged over the whole run, whoever takes part
     return is_true(node)
@@ -270,7 +307,10 @@ _SHAPES: Mapping[ConditionKind, _Shape] = MappingProxyType(
         ConditionKind.COUNT: _Shape(_read_counts, _write_mapping),
         ConditionKind.NAMES_LEASE: _Shape(_read_ordinals, _write_mapping),
         ConditionKind.LEAKS: _Shape(_read_leaks, _write_leaks),
+        ConditionKind.STATE: _Shape(_read_states, _write_mapping),
+        ConditionKind.HOLDS: _Shape(_read_monitors, _write_work),
         ConditionKind.PONG: _TRUE,
+        ConditionKind.ONE_KEY: _Shape(_read_operations, _write_mapping),
         ConditionKind.FAIR: _TRUE,
         ConditionKind.SERVED_WITHIN: _Shape(_read_service, _write_service),
     }

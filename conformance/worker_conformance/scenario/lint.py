@@ -31,6 +31,14 @@ from worker_conformance.scenario.model import (
     Truncate,
 )
 from worker_conformance.scenario.requirements import Requirement, RetiredId
+from worker_conformance.scenario.surroundings import (
+    Backpressure,
+    ChangeToken,
+    Join,
+    Leave,
+    Network,
+    Raw,
+)
 from worker_conformance.scenario.values import did_you_mean
 
 MAX_LINES = 70  # a vector is read on one screen
@@ -220,19 +228,19 @@ def _named_in_step(step: Step) -> Iterator[str]:
     if isinstance(action, Publish):
         for group, acts in action.acts.items():
             yield from _named_in_acts(group, acts)
-    elif isinstance(action, Deliver | CrashDuring):
-        yield from action.sequences
-    elif isinstance(action, Forge | Truncate):
-        yield action.group
-    elif isinstance(action, Link):
-        yield from action.groups
-    elif isinstance(action, SetPolicy):
-        yield from (*action.groups, *action.work)
-    elif isinstance(action, Report):
-        yield action.work
     elif isinstance(action, Check):
         for condition in action.conditions:
             yield from _named_in_condition(condition)
+    elif isinstance(action, SetPolicy):
+        yield from (*action.groups, *action.work, *action.remaining)
+    elif isinstance(action, Deliver | CrashDuring):
+        yield from action.sequences
+    elif isinstance(action, Forge | Truncate | Raw):
+        yield action.group
+    elif isinstance(action, Link | Join | Leave | Backpressure | Network):
+        yield from action.groups
+    elif isinstance(action, Report | ChangeToken):
+        yield action.work
 
 
 def _named_in_condition(condition: Condition) -> Iterator[str]:

@@ -15,6 +15,8 @@ from typing import Literal
 
 from attrs import field, frozen
 
+from worker_conformance.scenario.surroundings import Surrounding
+
 EPOCH = "2026-07-15T00:00:00Z"
 """Virtual time at which every scenario begins."""
 
@@ -73,8 +75,8 @@ class AgentPlan:
 class GroupPlan:
     """One Mission Group as policy and Membership show it to the Worker.
 
-    `secrets` adds Mission context and credentials (name to text) beside the unique ones that
-    every Group carries anyway.
+    `budget` limits what the Mission may use in all, by dimension (`tool_calls`, …). A Group that is
+    not `joined` is missing from `start` until a `join` step.
     """
 
     name: str
@@ -85,6 +87,8 @@ class GroupPlan:
     visibility_start: int = 0
     provisional_seconds: int | None = None
     external_side_effect_limit: int | None = None
+    budget: Mapping[str, int] = field(factory=dict)
+    joined: bool = True
 
 
 @frozen
@@ -93,7 +97,9 @@ class WorkPlan:
 
     `duration_seconds` is the running time after which the executor reports `completed`;
     `completes=False` runs until a `report` step ends it. `safe_point_seconds` is the time from
-    `preempt` to the safe point; `None` waits for a `report` step.
+    `preempt` to the safe point; `None` waits for a `report` step. `budget` sets limits of the
+    contract by dimension (`tool_calls`, …); `lacks` is a part that the contract does not have.
+    `token="manual"`: the Authorization Service issues none by itself.
     """
 
     name: str
@@ -118,6 +124,9 @@ class WorkPlan:
     start_by_seconds: int = FAR_SECONDS
     ownership_seconds: int = FAR_SECONDS
     lease_seconds: int = 300
+    budget: Mapping[str, int] = field(factory=dict)
+    lacks: str | None = None
+    token: str = "auto"  # noqa: S105 - who issues tokens, not a secret
 
 
 class ActKind(StrEnum):
@@ -157,10 +166,18 @@ class ActKind(StrEnum):
     """`work.cancelled`."""
     PROMOTE = "promote"
     """`mission.child.created`: the WorkItem becomes a child Mission; ownership is fenced."""
+    CHILD_APPROVED = "child_approved"
+    """`work.result.accepted`: the child Mission of a promoted WorkItem was approved."""
+    CHILD_FAILED = "child_failed"
+    """`work.progressed`, or `work.failed` where the child was indispensable."""
     CANCEL_MISSION = "cancel_mission"
     """`mission.cancelled`."""
     TERMINATE_MISSION = "terminate_mission"
     """`mission.terminated`."""
+    APPROVE_MISSION = "approve_mission"
+    """`mission.submitted_for_approval` and `mission.approved`."""
+    ARCHIVE = "archive"
+    """`group.archived`: the Mission has ended before."""
     MOVE_MEMBERSHIP = "move_membership"
     """`membership.changed`: the Membership Epoch rises."""
     END_MEMBERSHIP = "end_membership"
@@ -174,7 +191,8 @@ class Act:
     """One fact that the Organization brings about in one Group, `args` as its kind wants them.
 
     Known `args`: `text` (message), `changes` (revise: WorkPlan members), `expires_seconds`
-    (grant), `critical` (extension), `epoch` (grant: for another Ownership Epoch).
+    (grant), `critical` (extension), `epoch` (grant: for another Ownership Epoch), `indispensable`
+    (child_failed).
     """
 
     kind: ActKind
@@ -208,19 +226,24 @@ class ConditionKind(StrEnum):
     DECLINE = "decline"
     DISCLOSE = "disclose"
     OPERATION = "operation"
+    REFUSE = "refuse"
     # Positions, by Group.
     ACK = "ack"
     SUBSCRIBE = "subscribe"
     # Present state.
     RUNNING = "running"
     NOT_RUNNING = "not_running"
+    STATE = "state"
     # Shapes of the window.
     ORDER = "order"
     COUNT = "count"
     NAMES_LEASE = "names_lease"
     LEAKS = "leaks"
     PONG = "pong"
+    ONE_KEY = "one_key"
+    KEYS_APART = "keys_apart"
     # Judgements over the whole run.
+    HOLDS = "holds"
     FAIR = "fair"
     SERVED_WITHIN = "served_within"
 
@@ -238,7 +261,12 @@ class Condition:
     * a tuple of `"word name"`: ORDER (a subsequence of the window's Commands and effects);
     * a mapping from `"word name"` to an exact count: COUNT;
     * a mapping from WorkItem name to the ordinal of its Execution Lease: NAMES_LEASE;
+    * a mapping from WorkItem name to its state in the Group's record: STATE;
+    * a tuple of monitors' check IDs: HOLDS (none of them saw a breach in the whole history);
     * `True`: PONG (the last PING was answered), FAIR (the fairness bound held);
+    * a mapping from WorkItem name to the ID of an operation: ONE_KEY (carried out more than once,
+      always under the same idempotency key; over the whole history);
+    * a tuple of WorkItem names: KEYS_APART (their operations share no idempotency key);
     * a mapping from WorkItem name to seconds since its acceptance: SERVED_WITHIN, or to the
       word `horizon` for the declared anti-starvation bound.
     """
@@ -312,7 +340,11 @@ class Forge:
     """Deliver one Event with something changed after signing, or signed wrongly.
 
     `how` is one of `payload`, `signature`, `signer`, `sequence_twin` (another Event under this
-    sequence number), `id_twin` (this Event's ID under the next sequence number).
+    sequence number), `id_twin` (this Event's ID under the next sequence number), `retired_key`
+    (signed with the key that a rotation ended), `scalar` (S beyond the group order), `small_order`
+    (R of small order), `time` (the signature's time is another), `offset` (its time is spelled with
+    an offset), `value_only` (only the signature's value was left out of what was signed),
+    `schema` (a member that the schema does not know, signed all the same).
     """
 
     group: str
@@ -343,11 +375,18 @@ class Delivery:
 
 @frozen
 class SetPolicy:
-    """Change policy: Groups' weight, quota or class; WorkItems' class or approval; limits."""
+    """Change policy: Groups' weight, quota or class; WorkItems' class or approval; limits.
+
+    `cards` says by version whether an Agent Card is `compatible` with work in progress,
+    `capabilities` by ID whether one is `available`, `remaining` by Group what is left of a budget.
+    """
 
     groups: Mapping[str, Mapping[str, object]] = field(factory=dict)
     work: Mapping[str, Mapping[str, object]] = field(factory=dict)
     limits: Mapping[str, int] = field(factory=dict)
+    cards: Mapping[str, str] = field(factory=dict)
+    capabilities: Mapping[str, str] = field(factory=dict)
+    remaining: Mapping[str, Mapping[str, int]] = field(factory=dict)
 
 
 @frozen
@@ -373,11 +412,15 @@ class Report:
 
 @frozen
 class Answer:
-    """How the Authority answers the next Command of a kind: an error code, or `silence`."""
+    """How the Authority answers the next Command of a kind: an error code, or `silence`.
+
+    `retry_after_seconds` is the guidance that goes with it.
+    """
 
     command: str
     code: str
     retryable: bool = False
+    retry_after_seconds: int | None = None
 
 
 @frozen
@@ -441,6 +484,7 @@ Action = (
     | Mark
     | Drive
     | Check
+    | Surrounding
 )
 
 

@@ -62,6 +62,38 @@ AGENT_MEMBERS = (
     Member("card_version", "card_version", POSITIVE),
 )
 
+BUDGET_LIMITS = (
+    Member("financial", "financial", WHOLE),
+    Member("model_tokens", "model_tokens", WHOLE),
+    Member("tool_calls", "tool_calls", WHOLE),
+    Member("compute_seconds", "compute_seconds", WHOLE),
+    Member("external_side_effects", "external_side_effects", WHOLE),
+)
+"""The dimensions of a budget that a vector can limit, spelled as usage is."""
+
+PARTS = (
+    "goal",
+    "required_deliverables",
+    "acceptance_criteria",
+    "deadline",
+    "required_capabilities",
+    "retry_policy",
+    "budget",
+    "side_effect_risk",
+)
+"""Parts that a Work Contract can lack (MWP-WRK-001)."""
+
+
+def _read_budget(node: YamlNode) -> dict[str, object]:
+    return read_members(node, BUDGET_LIMITS, "budget")
+
+
+def _write_budget(value: object) -> Plain:
+    return write_members(value if isinstance(value, Mapping) else {"": value}, BUDGET_LIMITS)
+
+
+BUDGET = Form(_read_budget, _write_budget)
+
 GROUP_MEMBERS = (
     Member("weight", "weight", WEIGHT),
     Member("slot_quota", "slot_quota", WHOLE, alias="quota"),
@@ -70,6 +102,8 @@ GROUP_MEMBERS = (
     Member("visibility_start", "visibility_start", WHOLE),
     Member("provisional", "provisional_seconds", DURATION),
     Member("external_side_effect_limit", "external_side_effect_limit", WHOLE),
+    Member("budget", "budget", BUDGET),
+    Member("joined", "joined", TRUTH),
 )
 
 CONTRACT_MEMBERS = (
@@ -93,6 +127,9 @@ CONTRACT_MEMBERS = (
     Member("start_by", "start_by_seconds", DURATION),
     Member("ownership", "ownership_seconds", DURATION),
     Member("lease", "lease_seconds", DURATION),
+    Member("budget", "budget", BUDGET),
+    Member("lacks", "lacks", choice(*PARTS)),
+    Member("token", "token", choice("auto", "manual")),
 )
 """What a WorkItem's plan and a `revise` act may say."""
 

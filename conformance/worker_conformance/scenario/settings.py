@@ -3,11 +3,12 @@
 Reads and writes them. Never applies them (`organization` and `suite` do).
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from worker_conformance.scenario.conditions import Names
 from worker_conformance.scenario.model import Answer, Drive, SetPolicy
-from worker_conformance.scenario.plans import PRIORITY_CLASS
+from worker_conformance.scenario.plans import BUDGET, BUDGET_LIMITS, PRIORITY_CLASS
 from worker_conformance.scenario.values import (
     DURATION,
     WEIGHT,
@@ -15,6 +16,7 @@ from worker_conformance.scenario.values import (
     Member,
     choice,
     did_you_mean,
+    duration,
     entries,
     only,
     or_none,
@@ -22,6 +24,7 @@ from worker_conformance.scenario.values import (
     text,
     truth,
     unsayable,
+    write_duration,
     write_members,
 )
 from worker_conformance.scenario.yaml_reader import (
@@ -38,6 +41,7 @@ SILENCE = "silence"
 RENEWAL = "renew"
 """Stands for the Command kind under which the Worker renews Execution Leases; it declares which."""
 _OTHER_WORDS = {"renewal": RENEWAL}
+_GUIDANCE = ("retryable", "retry_after")
 
 WORKER_COMMANDS = (
     "work.accept_offer",
@@ -101,21 +105,31 @@ LIMITS = (
 )
 
 
+CARD_UPGRADES = ("compatible", "incompatible")
+AVAILABILITY = ("available", "degraded", "unavailable")
+_CARD_VERSION = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
+_CAPABILITY_ID = re.compile(r"[a-z][a-z0-9._-]*", re.ASCII)
+_SECTIONS = ("groups", "work", "limits", "cards", "capabilities", "remaining")
+
+
 def read_policy(node: YamlNode, names: Names) -> SetPolicy:
     """Read a `policy` step."""
-    sections = {key: (place, value) for key, place, value in entries(node, "policy")}
-    for word, (place, _) in sections.items():
-        if word not in ("groups", "work", "limits"):
+    sections = {key: value for key, _, value in entries(node, "policy")}
+    for word, place, _ in entries(node, "policy"):
+        if word not in _SECTIONS:
             raise refusal(
-                place, f"unknown member '{word}' of policy", "known: groups, limits, work"
+                place, f"unknown member '{word}' of policy", f"known: {', '.join(_SECTIONS)}"
             )
     if not sections:
         raise refusal(node.place, "no policy is given", "write {groups: {A: {weight: 3}}}")
-    groups, work, limits = (sections.get(word) for word in ("groups", "work", "limits"))
+    groups, work, limits, cards, capabilities, remaining = map(sections.get, _SECTIONS)
     return SetPolicy(
-        {} if groups is None else _each(groups[1], GROUP_POLICY, names.group),
-        {} if work is None else _each(work[1], WORK_POLICY, names.work_item),
-        {} if limits is None else _whole_numbers(read_members(limits[1], LIMITS, "limits")),
+        {} if groups is None else _each(groups, GROUP_POLICY, names.group),
+        {} if work is None else _each(work, WORK_POLICY, names.work_item),
+        {} if limits is None else _whole_numbers(read_members(limits, LIMITS, "limits")),
+        {} if cards is None else _words(cards, CARD_UPGRADES, _CARD_VERSION),
+        {} if capabilities is None else _words(capabilities, AVAILABILITY, _CAPABILITY_ID),
+        {} if remaining is None else _remaining(remaining, names),
     )
 
 
@@ -126,15 +140,42 @@ def write_policy(step: SetPolicy) -> Plain:
         written["groups"] = {k: write_members(v, GROUP_POLICY) for k, v in step.groups.items()}
     if step.work:
         written["work"] = {k: write_members(v, WORK_POLICY) for k, v in step.work.items()}
+    for section, words in (("cards", step.cards), ("capabilities", step.capabilities)):
+        if words:
+            written[section] = {**words}
+    if step.remaining:
+        written["remaining"] = {k: BUDGET.write(v) for k, v in step.remaining.items()}
     if step.limits or not written:
         written["limits"] = write_members(step.limits, LIMITS)
     return {"policy": written}
 
 
+def _words(node: YamlNode, allowed: Sequence[str], key: re.Pattern[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for word, place, value in entries(node, "policy"):
+        if not key.fullmatch(word):
+            hint = "a card's version, or a capability's ID"
+            raise refusal(place, f"'{word}' cannot be set", hint)
+        found[word] = str(choice(*allowed).read(value))
+    if not found:
+        raise refusal(node.place, "nothing is set", "write {'4': incompatible}, or leave it out")
+    return found
+
+
+def _remaining(node: YamlNode, names: Names) -> dict[str, Mapping[str, int]]:
+    found: dict[str, Mapping[str, int]] = {
+        names.group(key, place): _whole_numbers(read_members(value, BUDGET_LIMITS, key))
+        for key, place, value in entries(node, "policy")
+    }
+    if not found or not all(found.values()):
+        raise refusal(node.place, "nothing is set", "write {A: {tool_calls: 3}}")
+    return found
+
+
 def read_answer(node: YamlNode, names: Names) -> Answer:
-    """Read an `answer` step: `{work.start: APPROVAL_REQUIRED}`, maybe with `retryable: true`."""
+    """Read an `answer` step: `{work.start: APPROVAL_REQUIRED}`, maybe with guidance beside it."""
     del names  # whichever Group the Command is for
-    commands = [entry for entry in entries(node, "answer") if entry[0] != "retryable"]
+    commands = [entry for entry in entries(node, "answer") if entry[0] not in _GUIDANCE]
     if len(commands) != 1:
         hint = "write {work.start: APPROVAL_REQUIRED}"
         raise refusal(node.place, f"{len(commands)} Commands are named, not one", hint)
@@ -146,14 +187,21 @@ def read_answer(node: YamlNode, names: Names) -> Answer:
     if code not in (*ERROR_CODES, SILENCE):
         hint = did_you_mean(code, (*ERROR_CODES, SILENCE))
         raise refusal(value.place, f"unknown error code '{code}'", hint)
-    retryable = next((v for k, _, v in entries(node, "answer") if k == "retryable"), None)
-    return Answer(kind, code, False if retryable is None else truth(retryable))
+    beside = {key: inner for key, _, inner in entries(node, "answer") if key in _GUIDANCE}
+    return Answer(
+        kind,
+        code,
+        truth(beside["retryable"]) if "retryable" in beside else False,
+        duration(beside["retry_after"]) if "retry_after" in beside else None,
+    )
 
 
 def write_answer(step: Answer) -> Plain:
     """Write an `answer` step."""
-    retryable: dict[str, Plain] = {"retryable": True} if step.retryable else {}
-    return {"answer": {step.command: step.code, **retryable}}
+    beside: dict[str, Plain] = {"retryable": True} if step.retryable else {}
+    if step.retry_after_seconds is not None:
+        beside["retry_after"] = write_duration(step.retry_after_seconds)
+    return {"answer": {step.command: step.code, **beside}}
 
 
 def read_drive(node: YamlNode, names: Names) -> Drive:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from worker_conformance.scenario.acts import read_act, write_act
+from worker_conformance.scenario.around import AROUND_READERS, SURROUNDINGS, write_around
 from worker_conformance.scenario.conditions import Names, read_conditions, write_conditions
 from worker_conformance.scenario.model import (
     Act,
@@ -69,7 +70,20 @@ from worker_conformance.scenario.yaml_reader import (
     refusal,
 )
 
-FORGERIES = ("payload", "signature", "signer", "sequence_twin", "id_twin")
+FORGERIES = (
+    "payload",
+    "signature",
+    "signer",
+    "sequence_twin",
+    "id_twin",
+    "retired_key",
+    "scalar",
+    "small_order",
+    "time",
+    "offset",
+    "value_only",
+    "schema",
+)
 FORGED_SNAPSHOTS = ("signature", "signer", "state_hash")
 
 BARE: Mapping[str, Action] = MappingProxyType(
@@ -236,6 +250,7 @@ _READERS: Mapping[str, Callable[[YamlNode, Names], Action]] = MappingProxyType(
         "answer": read_answer,
         "truncate": _read_truncate,
         "drive": read_drive,
+        **AROUND_READERS,
         **{str(mood): _check(mood) for mood in Mood},
     }
 )
@@ -301,3 +316,5 @@ _write.register(Report)(write_report)
 _write.register(Answer)(write_answer)
 _write.register(SetPolicy)(write_policy)
 _write.register(Drive)(write_drive)
+for _kind in SURROUNDINGS:
+    _write.register(_kind)(write_around)

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 from worker_conformance.scenario import model
+from worker_conformance.scenario.around import SURROUNDINGS
 from worker_conformance.suite.drivers import drive
+from worker_conformance.suite.surroundings import surround
 from worker_conformance.suite.world import World
 
 
@@ -29,6 +31,8 @@ def perform(world: World, action: model.Action) -> None:
             world.advance(seconds)
         case model.Drive():
             drive(world, action)
+        case _ if isinstance(action, SURROUNDINGS):
+            surround(world, action)
         case _:
             _on_the_network(world, action)
 
@@ -38,7 +42,7 @@ def _on_the_network(world: World, action: model.Action) -> None:
         case model.Deliver(sequences=sequences, one_by_one=one_by_one):
             world.deliver(sequences, one_by_one=one_by_one)
         case model.Delivery(mode=mode):
-            world.automatic = mode == "auto"
+            world.delivery.automatic = mode == "auto"
             world.settle()
         case model.Forge(group=group, sequence=sequence, how=how):
             world.forge(group, sequence, how)

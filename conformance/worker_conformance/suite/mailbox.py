@@ -46,9 +46,19 @@ class Mailbox:
         """
         return range(self.position + 1, last + 1)
 
-    def delivered(self, sequences: Iterable[int]) -> None:
-        """Note that these sequences were handed to the Worker."""
-        self._ahead.update(sequences)
-        while self.position + 1 in self._ahead:
-            self.position += 1
-            self._ahead.discard(self.position)
+    def delivered(self, sequences: Iterable[int]) -> tuple[int, ...]:
+        """Note that these sequences were handed to the Worker, in this order.
+
+        Returns those that had come before their turn, above a gap that has closed now.
+        """
+        early: list[int] = []
+        for sequence in sequences:
+            if sequence == self.position + 1:
+                self.position = sequence
+                while self.position + 1 in self._ahead:
+                    self.position += 1
+                    self._ahead.discard(self.position)
+                    early.append(self.position)
+            elif sequence > self.position:
+                self._ahead.add(sequence)
+        return tuple(early)

@@ -24,16 +24,13 @@ from worker_conformance.port.contract import Port
 from worker_conformance.port.declaration import Parameters
 from worker_conformance.scenario.clock import moment_of, text_of
 from worker_conformance.scenario.model import Act, Report, Scenario, WorkPlan
-from worker_conformance.suite.mailbox import Mailbox
+from worker_conformance.suite.delivery import FRAMES_MAX, Delivery
 
 CALLS_MAX = 200_000
 """Calls in one scenario. A Worker that needs more at one instant never comes to rest."""
 
 INSTANT_CALLS_MAX = 20_000
 """Calls without the clock moving: far above what any backlog of a scenario needs."""
-
-FRAMES_MAX = 500
-"""Frames in one call; the Port's line limit is never in danger."""
 
 
 @runtime_checkable
@@ -77,7 +74,6 @@ class World:
         self.executor = Executor(self.organization)
         self.trace = Trace(scenario.id, seed)
         self.now = 0
-        self.automatic = scenario.delivery == "auto"
         self.running = False
         self.restless = False
         self._seed = seed
@@ -85,9 +81,8 @@ class World:
         self._lives = 0
         self._state_directory = self._new_life()
         self._crashed = False
-        self._connected = True
-        self._cut: set[str] = set()
-        self._mailboxes = {group.name: Mailbox(group.name) for group in scenario.groups}
+        self._clock_offset: int | None = None
+        self.delivery = Delivery(scenario, self.organization, seed)
         self._replies: list[JsonObject] = []
         self._snapshots: list[str] = []
         self._wake_at: int | None = None
@@ -104,8 +99,7 @@ class World:
             self.port.restart()
             self._crashed = False
         self.running = True
-        self._connected = True
-        self._cut.clear()
+        self.delivery.connect()
         members = self.organization.open_session(self.now)
         self.call(
             {
@@ -133,7 +127,7 @@ class World:
             self.port.crash()
             self.port.restart()
         elif self.running:
-            self.port.handle({"type": "stop", "now": text_of(self.now)})
+            self.port.handle({"type": "stop", **self._time()})
         self.running = False
 
     def crash(self) -> None:
@@ -143,8 +137,8 @@ class World:
 
     def crash_during(self, sequences: Mapping[str, Sequence[int]]) -> None:
         """Send Events and kill the Worker before its answer is read (stdio only)."""
-        frames = [self._event_frame(g, s) for g, many in sequences.items() for s in many]
-        stimulus: JsonObject = {"type": "frames", "frames": list(frames), "now": text_of(self.now)}
+        frames = [self.delivery.frame(g, s) for g, many in sequences.items() for s in many]
+        stimulus: JsonObject = {"type": "frames", "frames": list(frames), **self._time()}
         self._calls += 1
         self.trace.append(self._calls, self.now, EntryKind.STIMULUS, stimulus)
         if not isinstance(self.port, KillsDuringCalls):
@@ -170,8 +164,7 @@ class World:
         self._wake_at = None
         self._replies.clear()
         self._snapshots.clear()
-        for mailbox in self._mailboxes.values():
-            mailbox.close()
+        self.delivery.close()
         self.note(kind)
 
     def _new_path(self) -> Path:
@@ -182,6 +175,11 @@ class World:
         path = self._new_path()
         path.mkdir()
         return path
+
+    @property
+    def automatic(self) -> bool:
+        """Whether Events arrive by themselves."""
+        return self.delivery.automatic
 
     # --- calls ------------------------------------------------------------------------
 
@@ -198,7 +196,7 @@ class World:
     def _handle(self, stimulus: JsonObject) -> bool:
         """One message there and back; returns whether the Worker is still busy."""
         self._count_call()
-        message = {**stimulus, "now": text_of(self.now)}
+        message = {**stimulus, **self._time()}
         self.trace.append(self._calls, self.now, EntryKind.STIMULUS, message)
         answer = self.port.handle(message)
         self._wake_at = moment_of(answer.wake_at) if answer.wake_at else None
@@ -207,6 +205,20 @@ class World:
         for effect in answer.effects:
             self._route(effect)
         return answer.busy
+
+    def _time(self) -> JsonObject:
+        """Elapsed time, and the wall clock once a scenario has set it."""
+        time: JsonObject = {"now": text_of(self.now)}
+        if self._clock_offset is not None:
+            time["wallClock"] = text_of(self.now + self._clock_offset)
+        return time
+
+    def set_clock(self, offset: int) -> None:
+        """Let the wall clock run `offset` microseconds ahead of elapsed time, and say so."""
+        self._clock_offset = offset
+        self.organization.set_clock(offset)
+        self._tick()
+        self.settle()
 
     def _count_call(self) -> None:
         self._calls += 1
@@ -232,7 +244,7 @@ class World:
     # --- frames from the Worker -------------------------------------------------------
 
     def _receive(self, frame: JsonObject) -> None:
-        if not self._connected:
+        if not self.delivery.connected:
             self.note(NoteKind.SWALLOWED, group=None, reason="the connection is down")
         elif frame.get("frameType") == "COMMAND":
             self._command(frame)
@@ -245,8 +257,12 @@ class World:
 
     def _command(self, frame: JsonObject) -> None:
         group = self.organization.group_by_id(str(find(frame, "command", "groupId")))
-        if group is not None and group.name in self._cut:
-            self.note(NoteKind.SWALLOWED, group=group.name, reason="the Group's link is down")
+        name = "" if group is None else group.name
+        if name in self.delivery.cut:
+            self.note(NoteKind.SWALLOWED, group=name, reason="the Group's link is down")
+            return
+        if self.delivery.network.loses_command(name):
+            self.note(NoteKind.SWALLOWED, group=name, reason="lost on the way")
             return
         self._conclude(self.organization.receive(frame, self.now))
 
@@ -281,7 +297,7 @@ class World:
 
     def _redeliver(self, outcome: Repeated) -> None:
         """A repeated accepted Command is answered by delivering its Events again."""
-        if not self.automatic:
+        if not self.delivery.automatic:
             return  # Events reach the Worker by steps alone
         self._replies.extend(self.organization.event_frame(event) for event in outcome.events)
 
@@ -305,13 +321,16 @@ class World:
         for row in rows if isinstance(rows, list) else ():
             group = self.organization.group_by_id(str(find(row, "groupId")))
             after = find(row, "afterSequence")
-            if group is None or not isinstance(after, int) or group.name in self._cut:
+            if group is None or not isinstance(after, int) or not self._may_subscribe(group.name):
                 self.note(NoteKind.SWALLOWED, group=None, reason="no such subscription")
             elif after + 1 < group.online_from:
                 self._replies.append(group.cursor_too_old(self.now))
                 self._snapshots.append(group.name)
             else:
-                self._mailboxes[group.name].subscribe(min(after, len(group.events)))
+                self.delivery.subscribe(group.name, after)
+
+    def _may_subscribe(self, group: str) -> bool:
+        return group not in self.delivery.cut and self.organization.is_joined(group)
 
     def _ping_received(self, frame: JsonObject) -> None:
         if "replyToNonce" not in frame:
@@ -322,7 +341,7 @@ class World:
     def ping(self) -> str:
         """Send a PING and return its nonce."""
         frame = self._ping_frame(reply_to=None)
-        self.call({"type": "frames", "frames": [frame]})
+        self.send([frame])
         self.settle()
         return str(frame["nonce"])
 
@@ -342,15 +361,13 @@ class World:
         """Deliver Events by Group and sequence, in the order given, as live traffic."""
         frames: list[JsonObject] = []
         for name, many in sequences.items():
-            wanted = self._expand(name, many)
-            if self._reaches(name):
-                frames.extend(self._event_frame(name, sequence) for sequence in wanted)
-                self._mailboxes[name].delivered(wanted)
+            if self.delivery.reaches(name):
+                frames.extend(self.delivery.by_hand(name, many))
             else:
                 self.note(NoteKind.SWALLOWED, group=name, reason="not subscribed")
         size = 1 if one_by_one else FRAMES_MAX
         for first in range(0, len(frames), size):
-            self.call({"type": "frames", "frames": list(frames[first : first + size])})
+            self.send(frames[first : first + size])
         self.settle()
 
     def forge(self, group: str, sequence: int, how: str) -> None:
@@ -358,21 +375,13 @@ class World:
         event = self._authority(group).forge(sequence, how)
         frame = self.organization.event_frame(event)
         self.note(NoteKind.FORGED, frameId=str(frame["frameId"]), how=how)
-        if self._reaches(group):
-            self.call({"type": "frames", "frames": [frame]})
+        if self.delivery.reaches(group):
+            self.send([frame])
         self.settle()
 
-    def _expand(self, group: str, sequences: Sequence[int]) -> Sequence[int]:
-        if tuple(sequences) == (-1,):
-            return self._mailboxes[group].owed(len(self._authority(group).events))
-        last = len(self._authority(group).events)
-        return [sequence for sequence in sequences if sequence <= last]
-
-    def _reaches(self, group: str) -> bool:
-        return self._connected and group not in self._cut and self._mailboxes[group].subscribed
-
-    def _event_frame(self, group: str, sequence: int) -> JsonObject:
-        return self.organization.event_frame(self._authority(group).events[sequence - 1])
+    def send(self, frames: Sequence[JsonObject]) -> None:
+        """Hand over frames as they are, in one call."""
+        self.call({"type": "frames", "frames": list(frames)})
 
     def _authority(self, name: str) -> GroupAuthority:
         return self.organization.group(name)
@@ -386,30 +395,32 @@ class World:
             or self._give_events()
             or self._give_snapshot()
             or self._give_caught_up()
+            or self._give_tokens()
             or self._give_report()
         ):
             pass
 
     def _give_replies(self) -> bool:
-        if not self._replies or not self._connected:
+        if not self._replies or not self.delivery.connected:
             self._replies.clear()
             return False
         frames, self._replies = self._replies, []
-        self.call({"type": "frames", "frames": list(frames)})
+        self.send(frames)
         return True
 
     def _give_events(self) -> bool:
-        """Automatic delivery: what the mailboxes owe, in one call."""
-        frames: list[JsonObject] = []
-        for name, mailbox in self._mailboxes.items():
-            if not self._reaches(name) or not self.automatic:
-                continue
-            owed = mailbox.owed(len(self._authority(name).events))[:FRAMES_MAX]
-            frames.extend(self._event_frame(name, sequence) for sequence in owed)
-            mailbox.delivered(owed)
+        """Automatic delivery: what has arrived, in one call."""
+        frames = self.delivery.due(self.now)
         if frames:
-            self.call({"type": "frames", "frames": list(frames)})
+            self.send(frames)
         return bool(frames)
+
+    def _give_tokens(self) -> bool:
+        """What the Authorization Service has to say."""
+        news = self.organization.token_news(self.delivery.reached(), self.now)
+        for stimulus in news:
+            self.call(stimulus)
+        return bool(news)
 
     def _give_snapshot(self) -> bool:
         if not self._snapshots:
@@ -423,11 +434,9 @@ class World:
 
     def _give_caught_up(self) -> bool:
         """A replay's end: `caught_up` for each Group, one `tick` after the last of them."""
-        replayed = [box for box in self._mailboxes.values() if box.replaying]
-        for mailbox in replayed:
-            mailbox.replaying = False
-            group_id = self._authority(mailbox.group).group_id
-            self.call({"type": "caught_up", "groupId": group_id, "sequence": mailbox.position})
+        replayed = self.delivery.replayed()
+        for group_id, position in replayed:
+            self.call({"type": "caught_up", "groupId": group_id, "sequence": position})
         if replayed:
             self.call({"type": "tick"})
         return bool(replayed)
@@ -471,7 +480,12 @@ class World:
         self.window_start = len(self.trace)
 
     def _appointments(self, default: int) -> tuple[int, ...]:
-        waiting = (self._wake_at, self.executor.next_due(), self.organization.next_due())
+        waiting = (
+            self._wake_at,
+            self.executor.next_due(),
+            self.organization.next_due(),
+            self.delivery.network.next_due(self.now),
+        )
         # A wake-up not after now would be answered by the same request again.
         return (default, *(at for at in waiting if at is not None and at > self.now))
 
@@ -481,6 +495,8 @@ class World:
         self.now = at
         for name, appended in self.organization.act_due(at):
             self._note_appended(appended, name)
+        for group, state in self.delivery.network.turns(at):
+            self.link(state, (group,))
 
     def _tick(self) -> None:
         if self.running:
@@ -519,13 +535,13 @@ class World:
         down = state == "down"
         stimulus: JsonObject = {"type": "link", "state": state}
         if groups:
-            (self._cut.update if down else self._cut.difference_update)(groups)
+            cut = self.delivery.cut
+            (cut.update if down else cut.difference_update)(groups)
             stimulus["groupIds"] = [self._authority(name).group_id for name in groups]
         else:
-            self._connected = not down
+            self.delivery.connected = not down
             stimulus |= {} if down else self.organization.reopen_session(self.now)
-        for name in groups or self._mailboxes:
-            self._mailboxes[name].close()
+        self.delivery.close(groups or None)
         self.note(NoteKind.LINK, state=state, groups=list(groups))
         self.call(stimulus)
         self.settle()
