@@ -13,7 +13,8 @@ from typing import cast
 from attrs import field, frozen
 
 from worker_conformance.documents.json_types import JsonObject, find
-from worker_conformance.judge.markers import MarkerSearch, reaching
+from worker_conformance.judge.privacy.routes import EVERYBODY, Route
+from worker_conformance.judge.privacy.watch import PrivacyWatch, leaks_between
 from worker_conformance.judge.reading import (
     WORDS_OF_COMMANDS,
     WORDS_OF_EFFECTS,
@@ -190,6 +191,20 @@ def _running(trace: Trace) -> Iterable[str]:
     return by_slot.values()
 
 
+def _state_atoms(condition: Condition, view: View) -> Iterator[Atom]:
+    """The state in which the Group's record shows a WorkItem now."""
+    states = {
+        entry.body["work"]: entry.body["state"]
+        for entry in view.trace
+        if entry.kind is EntryKind.NOTE
+        and entry.body["note"] == NoteKind.APPENDED
+        and entry.body["state"] is not None
+    }
+    for name, wanted in cast("Mapping[str, str]", condition.value).items():
+        seen = states.get(name, "not there")
+        yield Atom(f"{name} is {wanted}", seen == wanted, f"{name} is {seen}")
+
+
 def _order_atoms(condition: Condition, view: View) -> Iterator[Atom]:
     wanted = cast("Sequence[str]", condition.value)
     seen = [f"{word} {name}" for word, name in view.words]
@@ -240,24 +255,22 @@ def _told(effect: JsonObject) -> str:
 
 
 def _leak_atoms(condition: Condition, view: View) -> Iterator[Atom]:
+    watched = PrivacyWatch(view.markers, {}, view.name_of)
+    receipts = [receipt for _, receipt in leaks_between(view.trace, watched)]
     for receiver, owners in cast("Mapping[str, Sequence[str]]", condition.value).items():
-        search = MarkerSearch(view.markers)
-        received = [
-            told
-            for entry in view.trace
-            if entry.kind is EntryKind.EFFECT
-            for group_id, told in reaching(entry.body)
-            if view.name_of(group_id) == receiver
-        ]
+        received = [one for one in receipts if one.receiver in (receiver, EVERYBODY)]
+        said = [one for one in received if one.route in _SAYING]
         for owner in owners:
-            found = next(
-                (one for one in (search.find(owner, told) for told in received) if one), None
-            )
+            leaks = [leak for one in received for leak in one.leaks if leak.owner == owner]
             asked = f"Group {receiver} receives something of Group {owner}"
-            if not received:
+            if not said:
                 yield Atom(asked, None, f"Group {receiver} received nothing at all")
             else:
-                yield Atom(asked, found is not None, f"found: {found or 'nothing'}")
+                yield Atom(asked, bool(leaks), f"found: {leaks[0] if leaks else 'nothing'}")
+
+
+_SAYING = frozenset({Route.COMMAND, Route.ESTIMATE, Route.DECLINE, Route.REJECTION, Route.SLOT})
+"""Routes by which a Group is told anything at all: more than where its log has come to."""
 
 
 def _pong_atoms(_: Condition, view: View) -> Iterator[Atom]:
@@ -321,6 +334,7 @@ _ANSWERS: Mapping[ConditionKind, Callable[[Condition, View], Iterator[Atom]]] = 
     ConditionKind.SUBSCRIBE: _position_atoms,
     ConditionKind.RUNNING: _running_atoms,
     ConditionKind.NOT_RUNNING: _running_atoms,
+    ConditionKind.STATE: _state_atoms,
     ConditionKind.ORDER: _order_atoms,
     ConditionKind.COUNT: _count_atoms,
     ConditionKind.NAMES_LEASE: _lease_atoms,

@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from worker_conformance.judge.facts import Facts
-from worker_conformance.judge.monitors import frames, leases, positions, privacy, slots
+from worker_conformance.judge.monitors import (
+    estimates,
+    frames,
+    isolation,
+    leases,
+    positions,
+    privacy,
+    slots,
+)
 from worker_conformance.judge.monitors.base import Breach, Context, Monitor, MonitorInfo
 from worker_conformance.judge.trace import EntryKind, Trace
 
@@ -33,7 +41,15 @@ REGISTRY: Sequence[tuple[MonitorInfo, type[Monitor]]] = (
     (privacy.NOTHING_OF_ANOTHER_GROUP, privacy.NothingOfAnotherGroup),
     (privacy.SLOTS_ARE_ISOLATED, privacy.SlotsAreIsolated),
     (privacy.NO_CREDENTIAL_LEAVES, privacy.NoCredentialLeaves),
-    (privacy.ESTIMATES_ARE_SOUND, privacy.EstimatesAreSound),
+    (estimates.ESTIMATES_ARE_SOUND, estimates.EstimatesAreSound),
+    (privacy.PRESENCE_TELLS_NOTHING, privacy.PresenceTellsNothing),
+    (privacy.LOGS_HOLD_NO_CONTENT, privacy.LogsHoldNoContent),
+    (isolation.RESUMES_ITS_OWN_CHECKPOINT, isolation.ResumesItsOwnCheckpoint),
+    (isolation.SLOT_BUDGET_IS_ITS_OWN, isolation.SlotBudgetIsItsOwn),
+    (isolation.KEYS_NEVER_MEET, isolation.KeysNeverMeet),
+    (estimates.ESTIMATES_HAVE_A_WINDOW, estimates.EstimatesHaveAWindow),
+    (estimates.ESTIMATES_ARE_KEPT_UP, estimates.EstimatesAreKeptUp),
+    (estimates.PRESENCE_IS_TRUE, estimates.PresenceIsTrue),
 )
 
 
@@ -43,6 +59,7 @@ def watch(trace: Trace, context: Context) -> tuple[Monitor, ...]:
     monitors = tuple(kind(info, context, facts) for info, kind in REGISTRY)
     for entry in trace:
         facts.observe(entry)
+        context.privacy.observe(entry)
         for monitor in monitors:
             if entry.kind is EntryKind.STIMULUS:
                 monitor.stimulus(entry)

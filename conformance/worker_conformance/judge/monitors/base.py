@@ -12,6 +12,7 @@ from attrs import define, field, frozen
 
 from worker_conformance.documents.json_types import JsonObject
 from worker_conformance.judge.facts import Facts
+from worker_conformance.judge.privacy.watch import PrivacyWatch
 from worker_conformance.judge.trace import Entry
 from worker_conformance.port.declaration import Parameters
 from worker_conformance.scenario.model import Level, Profile
@@ -51,13 +52,19 @@ class Context:
     """What a monitor may know besides the Trace: declared parameters, names, markers.
 
     `name_of` turns a URI into its short name, `markers` maps each Group to the texts that belong
-    to it alone, `secrets` to those of them that are credentials.
+    to it alone, `secrets` to those of them that are credentials. `privacy` watches the same Trace;
+    a Context is made for one Trace.
     """
 
     parameters: Parameters
     name_of: Callable[[str], str | None]
     markers: Mapping[str, tuple[str, ...]]
     secrets: Mapping[str, tuple[str, ...]]
+    privacy: PrivacyWatch = field(init=False, eq=False, repr=False)
+
+    @privacy.default
+    def _privacy(self) -> PrivacyWatch:
+        return PrivacyWatch(self.markers, self.secrets, self.name_of)
 
     def short(self, uri: str | None) -> str:
         """The short name of a URI, or the URI."""

@@ -1,55 +1,54 @@
-"""Monitors of privacy: nothing of one Group reaches another, and estimates are honest in form."""
+"""Monitors of privacy: nothing of one Group reaches another, no credential leaves.
+
+What is found where is the work of `judge.privacy`; here stands which requirement it breaks.
+"""
 
 from __future__ import annotations
 
-import json
-
 from attrs import define, field
 
-from worker_conformance.documents.json_types import JsonObject, find
-from worker_conformance.judge.markers import MarkerSearch, bound_for, in_a_slot
-from worker_conformance.judge.monitors.base import Monitor, MonitorInfo, text
-from worker_conformance.judge.reading import command_of
+from worker_conformance.judge.monitors.base import Monitor, MonitorInfo
+from worker_conformance.judge.privacy.routes import Route
+from worker_conformance.judge.privacy.watch import Receipt
 from worker_conformance.judge.trace import Entry
-from worker_conformance.scenario.clock import moment_of
 from worker_conformance.scenario.model import Level, Profile
 
-
-@define
-class _MarkerMonitor(Monitor):
-    """A monitor that searches what one Group receives for the markers of the others."""
-
-    _search: MarkerSearch = field(init=False)
-
-    def __attrs_post_init__(self) -> None:
-        """Search for the markers of this run."""
-        self._search = MarkerSearch(self.context.markers)
-
-    def look(self, entry: Entry, received: tuple[str, str] | None, where: str) -> str | None:
-        """Search what a Group receives; returns the Group's name if it has neighbours."""
-        if received is None or len(self.context.markers) < 2:
-            return None
-        group = self.context.name_of(received[0])
-        if group is None or group not in self.context.markers:
-            return None
-        self.witness += entry.body.get("type") != "run" or self.granted(entry.body)
-        found = self._search.find_foreign(group, received[1])
-        if found:
-            self.breach(
-                entry,
-                f"nothing of another Group in {where} Group {group}",
-                f"a marker of Group {found[0]} ({found[1]}) in a {entry.body.get('type')}",
-            )
-        return group
+_SAID = frozenset({Route.COMMAND, Route.ESTIMATE, Route.DECLINE, Route.REJECTION, Route.OPERATION})
+_TO_A_GROUP = _SAID | {Route.POSITION}
+_TO_A_SLOT = frozenset({Route.SLOT, Route.EXECUTOR})
 
 
 @define
-class NothingOfAnotherGroup(_MarkerMonitor):
+class _Receipts(Monitor):
+    """A monitor of what Groups receive by some routes, while the Worker has several Groups."""
+
+    def look(self, entry: Entry, routes: frozenset[Route], where: str) -> list[Receipt]:
+        """Report every leak by these routes; returns what was received by them."""
+        if len(self.context.markers) < 2:
+            return []
+        receipts = [one for one in self.context.privacy.receipts(entry) if one.route in routes]
+        for receipt in receipts:
+            for leak in receipt.leaks[:1]:
+                self.breach(
+                    entry,
+                    f"nothing of another Group in {where} {self._receiver(receipt)}",
+                    f"{receipt.route} holds {leak}",
+                )
+        return receipts
+
+    def _receiver(self, receipt: Receipt) -> str:
+        known = receipt.receiver in self.context.markers
+        return f"Group {receipt.receiver}" if known else "every Group"
+
+
+@define
+class NothingOfAnotherGroup(_Receipts):
     """MWP-WRK-012: no name, content or assignment of another Group in anything sent to a Group."""
 
     def effect(self, entry: Entry) -> None:
-        """Search Commands, estimates, declines and rejections bound for a Group."""
-        self.look(entry, bound_for(entry.body), "what is bound for")
+        """Look at everything that is bound for a Group."""
+        receipts = self.look(entry, _TO_A_GROUP, "what is bound for")
+        self.witness += any(receipt.route in _SAID for receipt in receipts)
 
 
 NOTHING_OF_ANOTHER_GROUP = MonitorInfo(
@@ -63,24 +62,14 @@ NOTHING_OF_ANOTHER_GROUP = MonitorInfo(
 
 
 @define
-class SlotsAreIsolated(_MarkerMonitor):
-    """MWP-WRK-011: a slot's context holds only its own Group's material."""
-
-    _scopes: dict[str, str] = field(factory=dict)
+class SlotsAreIsolated(_Receipts):
+    """MWP-WRK-011, MWP-WRK-028: a slot holds only its own Group's material."""
 
     def effect(self, entry: Entry) -> None:
-        """Search the context of each `run`, and compare side-effect scopes between Groups."""
-        group = self.look(entry, in_a_slot(entry.body), "the slot of")
-        scope = find(entry.body, "context", "sideEffectScope")
-        if group is None or not isinstance(scope, str):
-            return
-        other = self._scopes.setdefault(scope, group)
-        if other != group:
-            self.breach(
-                entry,
-                "side-effect scopes that differ between Groups",
-                f"Groups {other} and {group} share the scope {scope}",
-            )
+        """Look at the context of each `run` and at all else that a slot is told."""
+        receipts = self.look(entry, _TO_A_SLOT, "the slot of")
+        runs = any(receipt.route is Route.SLOT for receipt in receipts)
+        self.witness += runs and self.granted(entry.body)
 
 
 SLOTS_ARE_ISOLATED = MonitorInfo(
@@ -95,27 +84,23 @@ SLOTS_ARE_ISOLATED = MonitorInfo(
 
 @define
 class NoCredentialLeaves(Monitor):
-    """MWP-AUT-002: no credential or token secret in any Command."""
+    """MWP-AUT-002: no credential and no token's secret in anything but its own slot."""
 
     def effect(self, entry: Entry) -> None:
-        """Search Commands for the credentials of every Group."""
-        command = command_of(entry.body)
-        if command is None:
-            return
-        self.witness += 1
-        content = json.dumps(command, ensure_ascii=False)
-        for group, secrets in self.context.secrets.items():
-            if any(secret in content for secret in secrets):
+        """Look for the credentials of every Group, the receiver's own included."""
+        for receipt in self.context.privacy.receipts(entry):
+            self.witness += receipt.route is Route.COMMAND
+            for leak in receipt.credentials[:1]:
                 self.breach(
                     entry,
-                    "no credential in a Command",
-                    f"{text(command, 'kind')} carries a credential of Group {group}",
+                    "no credential outside the context of a run",
+                    f"{receipt.route} holds a credential of Group {leak.owner}, {leak.how}",
                 )
 
 
 NO_CREDENTIAL_LEAVES = MonitorInfo(
     check_id="MON-0017",
-    title="No credential in a Command",
+    title="No credential in anything but its own slot",
     requirement="AUT-002.a",
     level=Level.MUST,
     profile=Profile.ISOLATION,
@@ -124,40 +109,57 @@ NO_CREDENTIAL_LEAVES = MonitorInfo(
 
 
 @define
-class EstimatesAreSound(Monitor):
-    """MWP-WRK-012: start before completion, window in order, not calculated in the future."""
+class PresenceTellsNothing(_Receipts):
+    """MWP-IDN-006: Presence, and whatever else a PING carries, names no Group."""
 
     def effect(self, entry: Entry) -> None:
-        """Check the form of each published estimate."""
-        estimate = entry.body.get("estimate")
-        if entry.body.get("type") != "disclose" or not isinstance(estimate, dict):
-            return
-        self.witness += 1
-        start, end = _moment(estimate, "estimatedStart"), _moment(estimate, "estimatedCompletion")
-        calculated = _moment(estimate, "lastCalculatedAt")
-        latest = moment_of(text(entry.body, "estimatedStartLatest"))
-        faults = (
-            (start is not None and end is not None and calculated is not None, "valid timestamps"),
-            ((start or 0) <= (end or 0), "an estimated start no later than the completion"),
-            ((calculated or 0) <= entry.at, "a calculation time that is not in the future"),
-            (latest is None or (start or 0) <= latest, "a start window that does not end early"),
-        )
-        for holds, expected in faults:
-            if not holds:
-                self.breach(entry, expected, json.dumps(entry.body, sort_keys=True))
-                return
+        """Look at PING frames, which every Group may see."""
+        receipts = self.look(entry, frozenset({Route.PRESENCE}), "a PING, which reaches")
+        frame = entry.body.get("frame")
+        self.witness += bool(receipts) and isinstance(frame, dict) and "presence" in frame
 
 
-def _moment(estimate: JsonObject, member: str) -> int | None:
-    return moment_of(text(estimate, member))
-
-
-ESTIMATES_ARE_SOUND = MonitorInfo(
-    check_id="MON-0018",
-    title="Published estimates are sound",
-    requirement="WRK-012.c",
+PRESENCE_TELLS_NOTHING = MonitorInfo(
+    check_id="MON-0030",
+    title="Presence names no Group and nothing of one",
+    requirement="IDN-006.a",
     level=Level.MUST,
     profile=Profile.DISCLOSURE,
-    reached="an estimate was published",
-    needs=("estimates",),
+    reached="a Presence Record was sent while the Worker served two Groups",
+    needs=("presence",),
+)
+
+
+@define
+class LogsHoldNoContent(Monitor):
+    """MWP-WRK-012, read strictly: a log holds neither content nor credentials of a Group."""
+
+    _served: set[str] = field(factory=set)
+
+    def effect(self, entry: Entry) -> None:
+        """Count Groups that are told something: their work is what a log would be about."""
+        for receipt in self.context.privacy.receipts(entry):
+            if receipt.route is Route.COMMAND and receipt.receiver in self.context.markers:
+                self._served.add(receipt.receiver)
+
+    def note(self, entry: Entry) -> None:
+        """Look at what the Worker wrote."""
+        leak = self.context.privacy.in_log(entry)
+        if leak is not None:
+            self.breach(
+                entry, "no content and no credential of a Group in a log", f"stderr holds {leak}"
+            )
+
+    def finish(self) -> None:
+        """A log that holds nothing is one that holds nothing forbidden."""
+        self.witness = len(self._served)
+
+
+LOGS_HOLD_NO_CONTENT = MonitorInfo(
+    check_id="MON-0031",
+    title="The Worker's log holds no content and no credential",
+    requirement="WRK-012.j",
+    level=Level.READING,
+    profile=Profile.DISCLOSURE,
+    reached="the Worker sent Commands, so that there was something to log",
 )
