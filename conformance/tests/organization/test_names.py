@@ -109,10 +109,11 @@ def test_secrets_are_markers_too(open_desk) -> None:
 
 def test_a_variant_of_one_group_keeps_the_length_and_order_of_all_identifiers(open_desk) -> None:
     scenario = open_desk(WorkPlan("a1", "A"), WorkPlan("b1", "B"), WorkPlan("b10", "B")).scenario
-    plain, varied = Organization(scenario, 1), Organization(scenario, 1, {"B": 1})
+    plain, varied = Organization(scenario, 1), Organization(scenario, 1, Names(1, {"B": 1}))
     ours, theirs = plain.markers(), varied.markers()
     assert ours["A"] == theirs["A"]
-    assert not set(ours["B"]) & set(theirs["B"])
+    budgets = {str(plain.names.budget_canary(work)) for work in ("b1", "b10")}
+    assert set(ours["B"]) & set(theirs["B"]) == budgets
     assert [len(text) for text in ours["B"]] == [len(text) for text in theirs["B"]]
     uris = [sorted((uri, name) for name, uri in one.work_ids().items()) for one in (plain, varied)]
     assert [name for _, name in uris[0]] == [name for _, name in uris[1]]
@@ -122,3 +123,11 @@ def test_a_group_may_be_named_like_a_work_item() -> None:
     names = Names(1)
     assert names.tag("group", "A", "A") != names.tag("work", "A", "B")
     assert names.group_id(GroupPlan("A").name) != names.work_id("A", "B")
+
+
+def test_other_contents_keep_every_identifier(open_desk) -> None:
+    scenario = open_desk(WorkPlan("a1", "A"), WorkPlan("b1", "B")).scenario
+    plain, varied = Organization(scenario, 1), Organization(scenario, 1, Names(1, {}, {"B": 1}))
+    assert plain.work_ids() == varied.work_ids()
+    assert plain.secrets()["A"] == varied.secrets()["A"]
+    assert plain.secrets()["B"] != varied.secrets()["B"]

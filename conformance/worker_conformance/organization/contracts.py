@@ -71,7 +71,7 @@ def _whole_contract(plan: WorkPlan, version: int, names: Names, secret: str) -> 
             "maxDelay": f"PT{plan.max_delay_seconds}S",
             "retryableFailures": list(plan.retryable),
         },
-        "budget": _budget(plan),
+        "budget": _budget(plan, names),
         "sideEffectRisk": plan.risk,
         "executionApproval": plan.approval,
     }
@@ -147,8 +147,9 @@ def token_secret(work: str, group: str, names: Names) -> str:
 
 
 def secrets_of_work(work: str, group: str, names: Names) -> tuple[str, ...]:
-    """The canaries in a WorkItem's texts."""
-    return (names.canary(work, group, "contract"),)
+    """The canaries in a WorkItem's texts, tokens and budget."""
+    texts = (names.canary(work, group, what) for what in ("contract", "token"))
+    return (*texts, str(names.budget_canary(work)))
 
 
 def _criterion(name: str, secret: str) -> JsonObject:
@@ -159,13 +160,13 @@ def _criterion(name: str, secret: str) -> JsonObject:
     }
 
 
-def _budget(plan: WorkPlan) -> JsonObject:
+def _budget(plan: WorkPlan, names: Names) -> JsonObject:
     told: JsonObject = {USAGE_LIMITS[BUDGET_WORDS[word]]: n for word, n in plan.budget.items()}
     return {
         "currency": "EUR",
         "financialLimit": FINANCIAL_LIMIT,
         "modelTokenLimit": CALL_LIMIT,
-        "toolCallLimit": CALL_LIMIT,
+        "toolCallLimit": names.budget_canary(plan.name),
         "computeSecondsLimit": CALL_LIMIT,
         # The Port's promise: an upper bound of the running time, known before the start.
         "wallClockSecondsLimit": plan.duration_seconds,

@@ -21,17 +21,23 @@ NUMBER_BASE = 10**15
 """Numeric canaries have 16 digits, all of the same length, and stay exact in a double."""
 
 
+_CONTENT_KINDS = frozenset({"canary", "number"})
+"""Kinds of tags that stand in texts and numbers, not in identifiers."""
+
+
 @frozen
 class Names:
     """The names of one run.
 
     `variants` gives Groups another set of identifiers and canaries: same length, same order among
     each other and against all other Groups, because the readable part stands before the
-    hexadecimal one. (A property compares two worlds that differ in nothing else.)
+    hexadecimal one. `contents` gives Groups other canaries and keeps their identifiers. (The pairs
+    of `suite.privacy` compare two worlds that differ in nothing else.)
     """
 
     seed: int
     variants: Mapping[str, int] = field(factory=dict)
+    contents: Mapping[str, int] = field(factory=dict)
     _tags: dict[tuple[str, str], str] = field(factory=dict, eq=False, repr=False)
     _local: dict[str, str] = field(factory=dict, eq=False, repr=False)
     _made: dict[tuple[str, str, str], str] = field(factory=dict, eq=False, repr=False)
@@ -133,12 +139,18 @@ class Names:
 
     def canary(self, owner: str, group: str, what: str) -> str:
         """A text of 16 hexadecimal digits that occurs nowhere but in this Group's content."""
-        return self.tag(f"canary {what}", owner, group)
+        return self.tag("canary", f"{what} {owner}", group)
 
     def number_canary(self, group: str, what: str) -> int:
         """A number of 16 digits that occurs nowhere but in this Group's content."""
-        bits = int(self.tag(f"number {what}", group, group), 16) >> (64 - NUMBER_BITS)
-        return NUMBER_BASE + bits
+        return _number(self.tag("number", f"{what} {group}", group))
+
+    def budget_canary(self, work: str) -> int:
+        """A number of 16 digits in a WorkItem's budget: the same in every variant.
+
+        A budget is scheduling metadata, by which a Scheduler may lawfully go.
+        """
+        return _number(self.tag("budget", work))
 
     def key_seed(self, role: str) -> bytes:
         """The 32 secret bytes of a role's signing key."""
@@ -148,11 +160,17 @@ class Names:
         """16 hexadecimal digits for one thing, by kind and local name."""
         known = self._tags.get((kind, name))
         if known is None:
-            variant = self.variants.get(group, 0) if group is not None else 0
+            variant = self._variant(kind, group)
             text = f"{self.seed} {variant} {kind} {name}"
             known = blake2b(text.encode(), digest_size=TAG_BYTES).hexdigest()
             self._tags[kind, name] = known
         return known
+
+    def _variant(self, kind: str, group: str | None) -> int:
+        if group is None:
+            return 0
+        variant = self.variants.get(group, 0)
+        return self.contents.get(group, variant) if kind in _CONTENT_KINDS else variant
 
     def _named(self, kind: str, name: str, group: str) -> str:
         uri = self._of(kind, name, group)
@@ -168,6 +186,10 @@ class Names:
             known = f"{self.organization}:{kind}:{slug(name)}-{self.tag(owner, name, group)}"
             self._made[kind, name, group] = known
         return known
+
+
+def _number(tag: str) -> int:
+    return NUMBER_BASE + (int(tag, 16) >> (64 - NUMBER_BITS))
 
 
 def slug(name: str) -> str:

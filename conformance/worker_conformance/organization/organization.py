@@ -32,13 +32,12 @@ from worker_conformance.scenario.surroundings import ChangeKeys, ChangeToken, Re
 class Organization:
     """The whole world of one scenario except the Worker, the executor and the network.
 
-    Building it plays `scenario.log` at the epoch. `variants` as in `Names`.
+    Building it plays `scenario.log` at the epoch. `names` are other names than the seed's usual
+    ones, for the same world in disguise.
     """
 
-    def __init__(
-        self, scenario: Scenario, seed: int, variants: Mapping[str, int] | None = None
-    ) -> None:
-        self.names = Names(seed, variants or {})
+    def __init__(self, scenario: Scenario, seed: int, names: Names | None = None) -> None:
+        self.names = names or Names(seed)
         self._scenario = scenario
         self._shared = Shared(
             names=self.names,

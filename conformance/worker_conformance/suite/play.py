@@ -6,8 +6,9 @@ knows which check it runs for, and never talks to the Worker but through the Wor
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import cast
 
 from attrs import define, field, frozen
 
@@ -17,6 +18,7 @@ from worker_conformance.judge.monitors import Context, Monitor, watch
 from worker_conformance.judge.trace import NoteKind, Trace
 from worker_conformance.judge.transcript import tell
 from worker_conformance.judge.verdicts import Failure, Measurement, Verdict
+from worker_conformance.organization.names import Names
 from worker_conformance.port.contract import HookNotSupported, Port
 from worker_conformance.port.declaration import Parameters
 from worker_conformance.resources import vectors_path
@@ -59,7 +61,12 @@ class Played:
 
 
 def play(
-    scenario: Scenario, port: Port, parameters: Parameters, seed: int, workspace: Path
+    scenario: Scenario,
+    port: Port,
+    parameters: Parameters,
+    seed: int,
+    workspace: Path,
+    names: Names | None = None,
 ) -> Played:
     """Play a scenario to its end or to its first failure.
 
@@ -69,7 +76,7 @@ def play(
     if not_judged:
         trace = Trace(scenario.id, seed)
         return Played(Verdict.ABSTAINED, 0, not_judged, None, (), (), trace)
-    world = World(scenario, port, parameters, seed, workspace)
+    world = World(scenario, port, parameters, seed, workspace, names)
     course = _Course(world)
     try:
         for step in scenario.steps:
@@ -155,6 +162,8 @@ class _Course:
 
     def _atoms(self, condition: Condition) -> tuple[Atom, ...]:
         world = self.world
+        if condition.kind is ConditionKind.HOLDS:
+            return tuple(self._monitor_atoms(cast("tuple[str, ...]", condition.value)))
         if condition.kind not in {ConditionKind.FAIR, ConditionKind.SERVED_WITHIN}:
             return atoms_of(condition, self._view())
         world.note(NoteKind.REST)
@@ -168,6 +177,19 @@ class _Course:
         return tuple(
             Atom(finding.expected, finding.holds, finding.observed) for finding in findings
         )
+
+    def _monitor_atoms(self, check_ids: Sequence[str]) -> Iterator[Atom]:
+        """What some monitors say of the history up to here."""
+        sightings = {one.check_id: one for one in self._sightings()}
+        for check_id in check_ids:
+            sighting = sightings.get(check_id)
+            if sighting is None or not (sighting.witness or sighting.failure):
+                yield Atom(f"{check_id} holds", None, f"{check_id} had nothing to judge")
+            elif sighting.failure is None:
+                yield Atom(f"{check_id} holds", True, f"{check_id} saw no breach")
+            else:
+                failure = sighting.failure
+                yield Atom(f"{failure.expected} ({check_id})", False, failure.observed)
 
     def _view(self) -> View:
         organization = self.world.organization

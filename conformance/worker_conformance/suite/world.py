@@ -18,6 +18,7 @@ from worker_conformance.errors import SuiteError
 from worker_conformance.judge.trace import EntryKind, NoteKind, Trace
 from worker_conformance.organization.authority import GroupAuthority
 from worker_conformance.organization.executor import Executor
+from worker_conformance.organization.names import Names
 from worker_conformance.organization.organization import Organization
 from worker_conformance.organization.outcomes import Accepted, Appended, Outcome, Refused, Repeated
 from worker_conformance.port.contract import Port
@@ -53,7 +54,7 @@ class World:
     """Everything a Worker can see, for the length of one scenario.
 
     `now` is virtual time in microseconds since the epoch. `workspace` is an empty folder that
-    belongs to this World; state directories are made in it.
+    belongs to this World; state directories are made in it. `names` as in `Organization`.
     """
 
     def __init__(
@@ -63,11 +64,12 @@ class World:
         parameters: Parameters,
         seed: int,
         workspace: Path,
+        names: Names | None = None,
     ) -> None:
         self.scenario = scenario
         self.port = port
         self.parameters = parameters
-        self.organization = Organization(scenario, seed)
+        self.organization = Organization(scenario, seed, names)
         self.organization.renewal_kind = parameters.renewal_command_kind
         self.organization.payload_paths = dict(parameters.payload_paths)
         self.organization.organization_renews = parameters.renewal == "organization"

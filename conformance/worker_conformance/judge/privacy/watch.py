@@ -122,8 +122,9 @@ class PrivacyWatch:
                 yield Leak(self.name_of(owner) or owner, derived.text, derived.how)
 
     def _credentials_in(self, found: Iterable[Found], spelling: Spelling) -> Iterator[Leak]:
+        tokens = self._provenance.secrets
         for one in found:
-            if one.marker in self._credentials:
+            if one.marker in self._credentials or any(one.marker in secret for secret in tokens):
                 yield Leak(one.owner, one.marker, one.how)
         yield from self._token_secrets(spelling.joined)
 
