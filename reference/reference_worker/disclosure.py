@@ -51,7 +51,8 @@ def publish(turn: Turn, item: WorkItem, completion: int | None = None) -> None:
     occasion, _, known = current.published.partition(" ")
     if occasion != _occasion(turn, current) or known != text:
         published = f"{_occasion(turn, current)} {text}"
-        turn.projection.items.put(item.work_item_id, evolve(current, published=published))
+        noted = evolve(current, published=published, published_until=window.start_latest + 1)
+        turn.projection.items.put(item.work_item_id, noted)
     if known == text:
         return
     turn.emit(
@@ -72,9 +73,15 @@ def publish(turn: Turn, item: WorkItem, completion: int | None = None) -> None:
 
 
 def publish_on_occasion(turn: Turn, item: WorkItem) -> None:
-    """Publish when the item's own standing changed: accepted, paused, blocked, unblocked."""
-    if item.state != "active" and item.published.partition(" ")[0] != _occasion(turn, item):
+    """Publish when the item's standing changed, or when its window is over and it still waits."""
+    if item.state == "active":
+        return
+    is_another = item.published.partition(" ")[0] != _occasion(turn, item)
+    if is_another or turn.now >= item.published_until:
         publish(turn, item)
+    published = turn.item(item.work_item_id)
+    if published is not None and published.published_until > turn.now:
+        turn.runtime.timers.set(published.published_until, item.work_item_id)
 
 
 def _occasion(turn: Turn, item: WorkItem) -> str:

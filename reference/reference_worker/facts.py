@@ -20,7 +20,7 @@ from reference_worker.contracts import (
 )
 from reference_worker.documents import Document, DocumentError, is_valid
 from reference_worker.instants import NEVER, is_timestamp, micros
-from reference_worker.records import Approval, Contract, Group, WorkItem, evolve, shared
+from reference_worker.records import Approval, Contract, Group, Ownership, WorkItem, evolve, shared
 from reference_worker.turn import Turn
 
 HELD_STATES = frozenset({"queued", "active", "blocked"})  # in which an owner has duties
@@ -70,18 +70,7 @@ def absorb(
     leases = [lease for lease in payload.get("leases", ()) if is_valid("lease", lease)]
     before = known or WorkItem(work_item_id, group.group_id, group.mission_id, 0, "open", contract)
     ownership = read_ownership(document, leases, contract.terms, before.ownership) if held else None
-    if ownership is not None and (
-        before.ownership is None or before.ownership.epoch != ownership.epoch
-    ):
-        before = evolve(
-            before,
-            sequence=event.get("sequence", 0),
-            failures=0,
-            pauses=0,
-            runs=0,
-            not_before=0,
-            side_effects=(),
-        )
+    before = _of_ownership(before, ownership, event)
     opens = event["kind"] in ("work.started", "group.snapshot.created")
     lease = read_execution_lease(document, leases, before.lease, opens=opens) if held else None
     critical = contract.critical_extension or has_critical_extension(document, event)
@@ -104,6 +93,21 @@ def absorb(
         refusals=0,
     )
     _index_dependencies(turn, work_item_id, contract.dependencies)
+
+
+def _of_ownership(item: WorkItem, ownership: Ownership | None, event: Document) -> WorkItem:
+    """The item with its counts at zero where a new Ownership Epoch begins."""
+    if ownership is None or (item.ownership and item.ownership.epoch == ownership.epoch):
+        return item
+    return evolve(
+        item,
+        sequence=event.get("sequence", 0),
+        failures=0,
+        pauses=0,
+        runs=0,
+        not_before=0,
+        side_effects=(),
+    )
 
 
 def _contract(document: Document, known: WorkItem | None) -> Contract:

@@ -144,6 +144,7 @@ class WorkItem:
     suspended: bool = False
     side_effects: tuple[str, ...] = ()
     published: str = ""
+    published_until: int = 0
 
 
 @frozen

@@ -305,6 +305,19 @@ def test_a_ping_is_answered_with_its_nonce(organization: Make) -> None:
     }
 
 
+def test_a_window_that_is_over_is_replaced_and_not_before(organization: Make) -> None:
+    org = organization()
+    org.open()
+    org.give("a1", executionApproval="human_required")
+    (first,) = [e for e in org.effects if e["type"] == "disclose"][-1:]
+    until = micros(first["estimatedStartLatest"]) - org.now
+    before = len(org.effects)
+    org.advance(until // MICROS)
+    assert org.effects[before:] == []
+    org.advance(1)
+    assert [e["type"] for e in org.effects[before:]] == ["disclose"]
+
+
 def test_estimates_are_coarse_windows_of_the_present(organization: Make) -> None:
     org = organization()
     org.open()
