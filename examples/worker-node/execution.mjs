@@ -1,0 +1,140 @@
+// What the executor reports, and what is owed for it (PROTOCOL sections 11.3, 11.4, 12, 13).
+
+import { durationMillis, millis } from "./instants.mjs";
+import { holdsLease } from "./outbox.mjs";
+import { hashOf } from "./signed-documents.mjs";
+
+const AGAIN = new Set(["MEMBERSHIP_STALE", "REVISION_CONFLICT", "ACTION_ID_COLLISION", "OVERTAKEN"]);
+
+export class Execution {
+  constructor(session) {
+    this.session = session;
+    this.duties = []; // Commands owed, in order for each WorkItem
+  }
+
+  report({ slotId, workItemId, leaseId, report }) {
+    const slot = this.session.slots.slots.find((candidate) => candidate.slotId === slotId);
+    if (slot?.item?.id !== workItemId || slot.leaseId !== leaseId) return; // about an earlier run
+    const current = holdsLease(this.session, slot.item, leaseId);
+    if (current && Object.values(report.usage ?? {}).some((amount) => amount > 0)) {
+      this.owe(slot.item, leaseId, "ext.missionweaveprotocol.core.resource_usage_record", { usageDelta: report.usage });
+    }
+    if (report.kind === "operation") this.operation(slot, report, current);
+    else if (current) this[report.kind]?.(slot, report);
+  }
+
+  /** A Command that must be sent for this lease, after those owed before it were answered. */
+  owe(item, leaseId, kind, payload, after = {}) {
+    this.duties.push({ item, leaseId, kind, payload, after, entry: undefined });
+  }
+
+  /** Sends what is owed; what its lease no longer carries is forgotten. */
+  settle() {
+    const { session } = this;
+    this.duties = this.duties.filter((duty) => duty.entry || holdsLease(session, duty.item, duty.leaseId));
+    const busy = new Set();
+    for (const duty of this.duties) {
+      if (busy.has(duty.item)) continue;
+      busy.add(duty.item);
+      if (duty.entry || session.now < (duty.notBefore ?? 0)) continue;
+      if (!session.canSend(session.groups.get(duty.item.groupId))) continue;
+      const payload = { ownershipEpoch: duty.item.ownershipEpoch, executionLeaseId: duty.leaseId, ...duty.payload };
+      duty.entry = session.outbox.send(duty.kind, duty.item, payload, {
+        stillValid: () => holdsLease(session, duty.item, duty.leaseId),
+        done: () => { this.drop(duty); duty.after.done?.(); },
+        failed: (error) => {
+          duty.entry = undefined;
+          if (AGAIN.has(error.code)) duty.notBefore = session.now + 1000;
+          else { this.drop(duty); duty.after.failed?.(error); }
+          if (duty.notBefore) session.wakeBy(duty.notBefore);
+        },
+      });
+    }
+  }
+
+  drop(duty) { this.duties = this.duties.filter((other) => other !== duty); }
+
+  owes(item) { return this.duties.some((duty) => duty.item === item); }
+
+  progress() {}
+
+  safe_point(slot, { checkpointId, checkpointHash }) {
+    if (slot.phase !== "preempting") return;
+    const { item, preemptedFor } = slot;
+    Object.assign(slot, { phase: "checkpointing", checkpointId });
+    this.session.journal.record({ type: "preempted", groupId: item.groupId, workItemId: item.id });
+    if (preemptedFor) preemptedFor.session.promised = true;
+    this.owe(item, slot.leaseId, "work.checkpoint", { checkpoint: { checkpointId, checkpointHash } }, {
+      failed: () => {
+        if (slot.item !== item || slot.phase !== "checkpointing") return;
+        this.session.slots.effect("continue", slot);
+        Object.assign(slot, { phase: "running", checkpointId: undefined, preemptedFor: undefined });
+      },
+    });
+  }
+
+  blocked(slot, { checkpointId, checkpointHash, requiredResolution }) {
+    this.owe(slot.item, slot.leaseId, "work.block",
+      { checkpoint: { checkpointId, checkpointHash }, reason: requiredResolution });
+    this.session.slots.free(slot, "release");
+  }
+
+  completed(slot, { artifacts, evidence }) {
+    const { item, leaseId } = slot;
+    for (const manifest of artifacts) {
+      this.owe(item, leaseId, "artifact.publish", { artifact: this.session.signer.sign(manifest, manifest.createdAt) });
+    }
+    this.owe(item, leaseId, "work.submit", {
+      artifactIds: artifacts.map(({ artifactId }) => artifactId),
+      evidence: evidence.map((document) => this.session.signer.sign(document, document.createdAt)),
+    });
+    this.session.slots.free(slot, "release");
+  }
+
+  failed(slot, { code, evidence }) {
+    const { session } = this;
+    const { item } = slot;
+    const { maxAttempts, backoff, maxDelay, retryableFailures } = item.contract.retryPolicy;
+    session.journal.record({ type: "attempt", groupId: item.groupId, workItemId: item.id });
+    const longest = durationMillis(maxDelay);
+    const wait = backoff === "none" ? 0 : Math.min(longest, 1000 * (backoff === "exponential" ? 2 ** (item.attempts - 1) : 1));
+    const again = session.now + wait;
+    if (retryableFailures.includes(code) && item.attempts < maxAttempts && again < millis(item.contract.deadline)) {
+      Object.assign(slot, { phase: "waiting", again });
+      return;
+    }
+    this.owe(item, slot.leaseId, "work.fail",
+      { reason: code, evidence: evidence.map((document) => session.signer.sign(document, document.createdAt)) });
+    session.slots.free(slot, "release");
+  }
+
+  /** Attempts whose delay is over run again under the same lease. */
+  retry() {
+    for (const slot of this.session.slots.slots) {
+      if (slot.phase !== "waiting") continue;
+      if (slot.again <= this.session.now) this.session.slots.run(slot);
+      else this.session.wakeBy(slot.again);
+    }
+  }
+
+  operation(slot, { operationId, effect }, current) {
+    const { session } = this;
+    const { item, leaseId } = slot;
+    const refuse = (refused) => session.slots.effect("operation", slot, { operationId, refused });
+    if (!current) return refuse("no current lease");
+    if (!session.gateIsOpen(item)) return refuse("no execution approval");
+    const key = hashOf([item.doc.missionId, item.id, item.ownershipEpoch, operationId]);
+    const token = session.tokens.find((candidate) => candidate.leaseId === leaseId
+      && candidate.agentId === session.agent.agentId && candidate.sessionEpoch === session.sessionEpoch
+      && candidate.workItemId === item.id && candidate.ownershipEpoch === item.ownershipEpoch
+      && candidate.operations.includes(effect) && session.now < millis(candidate.expiresAt));
+    if (!token) return refuse("no valid capability token");
+    item.session.operations ??= new Set();
+    const limits = [token.budget, item.contract.budget, session.organization.policy.remainingBudget?.[item.groupId] ?? {}]
+      .map((budget) => budget?.externalSideEffectLimit ?? Infinity);
+    const used = item.session.operations.size + (item.session.operations.has(key) ? 0 : 1);
+    if (effect === "external" && used > Math.min(...limits)) return refuse("the budget is used up");
+    item.session.operations.add(key);
+    return session.slots.effect("operation", slot, { operationId, leaseId, tokenId: token.tokenId, idempotencyKey: key });
+  }
+}

@@ -1,0 +1,83 @@
+// Frames that arrive: routed by Group, verified, put in order (PROTOCOL sections 6.4, 16, 17).
+
+import { canonical, readStrictly } from "./canonical.mjs";
+import { fromBase64url, hashOf } from "./signed-documents.mjs";
+
+export class Inbox {
+  constructor(session) {
+    this.session = session;
+  }
+
+  receive(frame) {
+    if (frame.bytes !== undefined) {
+      try {
+        frame = readStrictly(fromBase64url(frame.bytes));
+        canonical(frame);
+      } catch {
+        return; // a silent refusal: whose frame it was cannot be known
+      }
+    }
+    if (frame?.protocolVersion !== "0.1") return;
+    if (frame.frameType === "EVENT") this.event(frame);
+    else if (frame.frameType === "ERROR") this.error(frame.error);
+    else if (frame.frameType === "PING" && frame.replyToNonce === undefined) this.session.pong(frame.nonce);
+  }
+
+  event({ frameId, event }) {
+    const { session } = this;
+    const refuse = (code) => session.effect({ type: "reject", frameId, code });
+    const { organization } = session;
+    if (!event?.acceptedBy || !session.registry.verifies(event, event.acceptedBy, "occurredAt")) {
+      return refuse("AUTH_INVALID_SIGNATURE");
+    }
+    if (!organization.authorized.eventAuthority.includes(event.acceptedBy.id)) return refuse("AUTH_FORBIDDEN");
+    if (event.groupId === undefined) return undefined; // an Organization's fact; none concerns this Worker
+    const group = session.groups.get(event.groupId);
+    if (!group) return undefined;
+    const { history } = group;
+    const known = history.sequences.get(event.eventId);
+    if (event.sequence <= history.cursor) {
+      if (known !== undefined) session.outbox.answered(event.cause?.id);
+      return undefined;
+    }
+    if (known !== undefined || event.sequence !== history.cursor + 1) return undefined; // it will come again
+    session.journal.record({ type: "event", event, approved: this.isApproval(event) });
+    group.ackOwed = true;
+    session.outbox.answered(event.cause?.id, event);
+    return undefined;
+  }
+
+  isApproval(event) {
+    const { session } = this;
+    const approval = event.kind === "approval.execution.granted" ? event.payload.approval : undefined;
+    return Boolean(approval?.approver)
+      && session.organization.authorized.approvers.includes(approval.approver.id)
+      && session.registry.verifies(approval, approval.approver, "occurredAt");
+  }
+
+  error(error) {
+    const group = this.session.groups.get(error.groupId);
+    if (error.code === "CURSOR_TOO_OLD") {
+      if (group) group.snapshotHash = error.snapshotArtifactHash;
+    } else this.session.outbox.refused(error);
+  }
+
+  snapshot({ snapshot, state }) {
+    const { session } = this;
+    const refuse = (code) =>
+      session.effect({ type: "reject", snapshotId: snapshot.snapshotId, code, groupId: snapshot.groupId });
+    const group = session.groups.get(snapshot.groupId);
+    if (!group) return undefined;
+    if (!session.registry.verifies(snapshot, snapshot.createdBy, "createdAt")) return refuse("AUTH_INVALID_SIGNATURE");
+    if (!session.organization.authorized.archival.includes(snapshot.createdBy.id)) return refuse("AUTH_FORBIDDEN");
+    if (hashOf(snapshot) !== group.snapshotHash || hashOf(state) !== snapshot.stateHash) {
+      return refuse("PROTOCOL_VIOLATION");
+    }
+    if (snapshot.throughSequence <= group.history.cursor) return undefined;
+    session.journal.record({ type: "snapshot", snapshot, state });
+    group.snapshotHash = undefined;
+    group.live = false;
+    session.subscribe([group]);
+    return undefined;
+  }
+}
