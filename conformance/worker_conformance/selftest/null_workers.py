@@ -18,7 +18,7 @@ from worker_conformance.documents.json_types import (
 )
 from worker_conformance.judge.reading import WORDS_OF_COMMANDS, strings_in
 from worker_conformance.scenario.model import Profile
-from worker_conformance.selftest.recording import recording_of_the_reference
+from worker_conformance.selftest.recording import Tape, recording_of_the_reference
 from worker_conformance.selftest.speaker import Speaker, events_in, frames_in
 
 ATTRIBUTES = ("priorityClass", "deadline", "waitingTime", "quota", "gate", "resources")
@@ -221,9 +221,9 @@ def _is_identifier(text: str) -> bool:
 class Recorded(NullWorker):
     """Replays what the reference Worker said in another run, call by call."""
 
-    def __init__(self) -> None:
+    def __init__(self, tape: Tape | None = None) -> None:
         super().__init__()
-        self._tape = recording_of_the_reference()
+        self._tape = tape.another() if tape else recording_of_the_reference()
 
     def handle(self, stimulus: JsonObject) -> JsonObject:
         """Answer as was answered then."""

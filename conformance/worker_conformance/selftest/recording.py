@@ -8,7 +8,7 @@ translates what was recorded: that it does not fit is the point.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,7 +17,7 @@ from attrs import define, field
 
 from worker_conformance.documents.json_types import JsonObject, JsonValue, find
 from worker_conformance.judge.verdicts import CheckKind
-from worker_conformance.port.in_process import InProcessPort, InProcessWorker
+from worker_conformance.port.in_process import InProcessPort
 from worker_conformance.scenario.model import CrashDuring, Scenario
 from worker_conformance.selftest.interposer import Interposer
 from worker_conformance.selftest.speaker import frames_in
@@ -91,10 +91,10 @@ class _Recorder(Interposer):
         return answer
 
 
-def recorded(played: Iterable[Scenario], worker: Callable[[Tape], InProcessWorker]) -> Tape:
-    """Play scenarios against a recorder under a seed of their own, and return the tape."""
+def recording_of(played: Iterable[Scenario]) -> Tape:
+    """The reference Worker's answers to scenarios, under a seed of their own."""
     tape = Tape()
-    port = InProcessPort(lambda: worker(tape))
+    port = InProcessPort(lambda: _Recorder(tape))
     parameters = port.initialize().parameters
     with TemporaryDirectory(prefix="worker-conformance-") as folder:
         for number, scenario in enumerate(played):
@@ -107,18 +107,15 @@ def recorded(played: Iterable[Scenario], worker: Callable[[Tape], InProcessWorke
 
 
 @cache
-def _of_the_reference() -> Tape:
-    return recorded(
-        (
-            scenario
-            for scenario in scenarios().values()
-            if info_of(scenario.id).kind is CheckKind.VECTOR
-            and not any(isinstance(step.action, CrashDuring) for step in scenario.steps)
-        ),
-        _Recorder,
+def _of_every_vector() -> Tape:
+    return recording_of(
+        scenario
+        for scenario in scenarios().values()
+        if info_of(scenario.id).kind is CheckKind.VECTOR
+        and not any(isinstance(step.action, CrashDuring) for step in scenario.steps)
     )
 
 
 def recording_of_the_reference() -> Tape:
     """The reference Worker's answers to every vector, for one player."""
-    return _of_the_reference().another()
+    return _of_every_vector().another()

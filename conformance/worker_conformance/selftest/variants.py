@@ -34,19 +34,24 @@ RENEWAL = "ext.missionweaveprotocol.core.work_execution_lease_renew"
 
 @frozen
 class Variant:
-    """A lawful Worker. `factory` names it as `--worker` does, `habit` says how it differs."""
+    """A lawful Worker. `factory` names it as `--worker` does, `habit` says how it differs.
+
+    `areas` are patterns of the vectors in which the habit shows most.
+    """
 
     name: str
     factory: str
     habit: str
+    areas: tuple[str, ...]
 
 
-def _variant(factory: Callable[[], InProcessWorker]) -> Variant:
+def _variant(factory: Callable[[], InProcessWorker], areas: str) -> Variant:
     words = re.sub(r"(?<!^)(?=[A-Z])", "-", factory.__name__)
     return Variant(
         name=words.replace("_", "-").lower(),
         factory=f"{factory.__module__}:{factory.__name__}",
         habit=" ".join((inspect.getdoc(factory) or "").split()),
+        areas=tuple(areas.split()),
     )
 
 
@@ -326,19 +331,19 @@ class RenewsUnderAnotherName(Interposer):
 # --- preemption ---------------------------------------------------------------------------
 
 
-class NeverPreempts(Interposer):
-    """Lets everything run to its end, and says so."""
-
-    worker = staticmethod(lambda: _without_preemption())
-
-    def _declared(self, declaration: JsonObject) -> JsonObject:
-        return with_parameters(declaration, abstains=["preempt"])
-
-
 @altered
 def _without_preemption(parts: Parts) -> None:
     """Never asks for a safe point."""
     parts.replace("preemption.consider", lambda _: None)
+
+
+class NeverPreempts(Interposer):
+    """Lets everything run to its end, and says so."""
+
+    worker = staticmethod(_without_preemption)
+
+    def _declared(self, declaration: JsonObject) -> JsonObject:
+        return with_parameters(declaration, abstains=["preempt"])
 
 
 class PausesWithItsCheckpoint(Interposer):
@@ -461,36 +466,33 @@ class NamesItsSlots(Interposer):
 
 VARIANTS: Mapping[str, Variant] = {
     one.name: one
-    for one in map(
-        _variant,
-        (
-            discards_out_of_order,
-            HandlesFramesOneByOne,
-            AcksLazily,
-            RepeatsItsAcks,
-            SubscribesInOneFrame,
-            RefusesInSilence,
-            AnswersInTwoSteps,
-            NamesNoRevision,
-            SaysMoreThanItMust,
-            SpellsEpochsElsewhere,
-            PostsMessages,
-            resends_after_five_seconds,
-            resends_after_ten_minutes,
-            renews_at_the_last_moment,
-            RenewsWithEveryTick,
-            organization_renews,
-            RenewsUnderAnotherName,
-            NeverPreempts,
-            PausesWithItsCheckpoint,
-            PublishesNoEstimates,
-            estimates_in_days,
-            RepeatsItsEstimates,
-            first_come_first_served_in_a_group,
-            smallest_finish_tag_first,
-            blind_to_classes,
-            NamesItsSlots,
-        ),
+    for one in (
+        _variant(discards_out_of_order, "REPLAY-*"),
+        _variant(HandlesFramesOneByOne, "REPLAY-* LEASE-001?"),
+        _variant(AcksLazily, "REPLAY-* SIGN-*"),
+        _variant(RepeatsItsAcks, "REPLAY-*"),
+        _variant(SubscribesInOneFrame, "REPLAY-*"),
+        _variant(RefusesInSilence, "SIGN-* REPLAY-001?"),
+        _variant(AnswersInTwoSteps, "PREEMPT-* LEASE-*"),
+        _variant(NamesNoRevision, "LEASE-* PREEMPT-*"),
+        _variant(SaysMoreThanItMust, "LEASE-* DISC-*"),
+        _variant(SpellsEpochsElsewhere, "LEASE-*"),
+        _variant(PostsMessages, "DISC-* ISOL-* REPLAY-*"),
+        _variant(resends_after_five_seconds, "LEASE-0001 SCHED-001?"),
+        _variant(resends_after_ten_minutes, "LEASE-0001 SCHED-001?"),
+        _variant(renews_at_the_last_moment, "LEASE-*"),
+        _variant(RenewsWithEveryTick, "LEASE-*"),
+        _variant(organization_renews, "LEASE-*"),
+        _variant(RenewsUnderAnotherName, "LEASE-*"),
+        _variant(NeverPreempts, "PREEMPT-* DISC-*"),
+        _variant(PausesWithItsCheckpoint, "PREEMPT-* LEASE-0005"),
+        _variant(PublishesNoEstimates, "DISC-*"),
+        _variant(estimates_in_days, "DISC-*"),
+        _variant(RepeatsItsEstimates, "DISC-* PREEMPT-000[13]"),
+        _variant(first_come_first_served_in_a_group, "SCHED-000[789] SCHED-001?"),
+        _variant(smallest_finish_tag_first, "SCHED-000[789] SCHED-001?"),
+        _variant(blind_to_classes, "SCHED-000[789] PREEMPT-*"),
+        _variant(NamesItsSlots, "ISOL-* PREEMPT-*"),
     )
 }
 """Every variant by its name."""

@@ -19,7 +19,8 @@ class Mutant:
     """A faulty Worker. `factory` names it as `--worker` does.
 
     `requirement` is what it breaks, `killed_by` the checks that are expected to notice, `fault`
-    what it does wrong, `field` where such faults occur.
+    what it does wrong, `field` where such faults occur. `seen_in` names scenarios that show it to
+    monitors, where no vector is expected to notice it.
     """
 
     name: str
@@ -28,12 +29,17 @@ class Mutant:
     killed_by: tuple[str, ...]
     fault: str
     field: str
+    seen_in: tuple[str, ...] = ()
 
 
 def mutant(
-    factory: Callable[[], InProcessWorker], requirement: str, killed_by: str, field: str
+    factory: Callable[[], InProcessWorker],
+    requirement: str,
+    killed_by: str,
+    field: str,
+    seen_in: str = "",
 ) -> Mutant:
-    """Register a factory: a class, or an `altered` function. `killed_by` lists checks."""
+    """Register a factory: a class, or an `altered` function. Checks are listed with spaces."""
     words = re.sub(r"(?<!^)(?=[A-Z])", "-", factory.__name__)
     return Mutant(
         name=words.replace("_", "-").lower(),
@@ -42,4 +48,5 @@ def mutant(
         killed_by=tuple(killed_by.split()),
         fault=" ".join((inspect.getdoc(factory) or "").split()),
         field=field,
+        seen_in=tuple(seen_in.split()),
     )

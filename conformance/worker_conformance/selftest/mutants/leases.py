@@ -62,7 +62,7 @@ def old_session_lease_lives(parts: Parts) -> None:
         return lease if is_owned and turn.now < lease.expires_at else None
 
     parts.replace("leases.current_lease", lease_of_any_session)
-    parts.replace("leases.is_revoked_by_session", lambda *_: False)
+    parts.replace("leases.is_queued", lambda _, item: item.state == "queued")
 
 
 @altered
@@ -355,9 +355,10 @@ MUTANTS = (
     ),
     mutant(
         KeepsTheSlotOfCancelledWork,
-        "AUT-006.a",
+        "WRK-011.a",
         "MON-0006",
         "The error path of a job runner returns before its `finally`.",
+        seen_in="LEASE-0011",
     ),
     mutant(
         cancellation_unread,
@@ -418,11 +419,13 @@ MUTANTS = (
         "EVT-003.a",
         "MON-0005",
         "Requests are built anew for each attempt.",
+        seen_in="LEASE-0001",
     ),
     mutant(
         FirstSessionForEver,
         "FND-016.a",
         "MON-0004",
         "An epoch in the configuration file.",
+        seen_in="REPLAY-0005",
     ),
 )

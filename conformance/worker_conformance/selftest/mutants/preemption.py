@@ -141,6 +141,7 @@ MUTANTS = (
         "WRK-011.a",
         "MON-0006",
         "Clean-up of the old run as a background task.",
+        seen_in="PREEMPT-0001",
     ),
     mutant(
         StartsFromTheBeginning,

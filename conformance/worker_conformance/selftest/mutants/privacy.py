@@ -145,6 +145,32 @@ class OneScopeForAllGroups(Interposer):
         return ({**effect, "context": {**context, "sideEffectScope": scope}},)
 
 
+class GrantsAReserve(Interposer):
+    """Gives a run a tenth more of everything than its contract allows."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if effect["type"] != "run":
+            return (effect,)
+        context: Any = effect["context"]
+        numbers = (int, float)
+        budget = {
+            name: limit * 1.1 if isinstance(limit, numbers) else limit
+            for name, limit in context["budget"].items()
+        }
+        return ({**effect, "context": {**context, "budget": budget}},)
+
+
+class NamesCheckpointsAnew(Interposer):
+    """Resumes from an identifier of its own cache instead of the Checkpoint's."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        resume: Any = effect.get("resumeFrom")
+        if resume is None:
+            return (effect,)
+        cached = {**resume, "checkpointId": self.speaker.identifier("checkpoint")}
+        return ({**effect, "resumeFrom": cached},)
+
+
 # --- estimates, and too much silence ------------------------------------------------------
 
 
@@ -165,6 +191,27 @@ class EndsBeforeItStarts(Interposer):
         start, end = estimate["estimatedStart"], estimate["estimatedCompletion"]
         swapped = {**estimate, "estimatedStart": end, "estimatedCompletion": start}
         return ({**effect, "estimate": swapped},)
+
+
+class OneInstantOnly(Interposer):
+    """Publishes an estimate without the end of its window."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        return ({name: v for name, v in effect.items() if name != "estimatedStartLatest"},)
+
+
+class EstimatesOnce(Interposer):
+    """Publishes one estimate of a WorkItem, and none when it has become false."""
+
+    def _begin(self) -> None:
+        self._known: set[object] = set()
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if effect["type"] != "disclose":
+            return (effect,)
+        is_known = effect["workItemId"] in self._known
+        self._known.add(effect["workItemId"])
+        return () if is_known else (effect,)
 
 
 class ScrubsTooMuch(_KnowsWhoRuns):
@@ -207,6 +254,7 @@ MUTANTS = (
         "AUT-002.a",
         "MON-0017",
         "Provenance that records all environment variables.",
+        seen_in="LEASE-0006",
     ),
     mutant(
         SlotKeepsItsCredentials,
@@ -222,9 +270,38 @@ MUTANTS = (
     ),
     mutant(
         OneScopeForAllGroups,
-        "WRK-011.b",
-        "MON-0016",
+        "WRK-011.f",
+        "MON-0034",
         "Idempotency keys that are unique for one tenant only.",
+        seen_in="ISOL-0004",
+    ),
+    mutant(
+        GrantsAReserve,
+        "WRK-011.e",
+        "MON-0033",
+        "A safety margin added at each layer.",
+        seen_in="LEASE-0002",
+    ),
+    mutant(
+        NamesCheckpointsAnew,
+        "WRK-011.d",
+        "MON-0032",
+        "Artifacts are renamed when they are copied into a cache.",
+        seen_in="PREEMPT-0003",
+    ),
+    mutant(
+        OneInstantOnly,
+        "WRK-012.a",
+        "MON-0035",
+        "The schema has a start and no window; the prose was not read.",
+        seen_in="DISC-0002",
+    ),
+    mutant(
+        EstimatesOnce,
+        "WRK-012.b",
+        "MON-0036",
+        "An estimate is made when work is accepted, and belongs to nobody afterwards.",
+        seen_in="PREEMPT-0003",
     ),
     mutant(
         KeepsEstimatesToItself,
@@ -237,6 +314,7 @@ MUTANTS = (
         "WRK-012.c",
         "MON-0018",
         "Two timestamps of the same type, passed by position.",
+        seen_in="DISC-0002",
     ),
     mutant(
         ScrubsTooMuch,

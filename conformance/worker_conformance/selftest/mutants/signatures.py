@@ -120,11 +120,13 @@ MUTANTS = (
         "IDN-009.a",
         "MON-0003",
         "Middleware that enriches documents on their way out.",
+        seen_in="LEASE-0002",
     ),
     mutant(
         CorrelationIsNoUri,
         "FND-004.a",
         "MON-0002",
         "A rarely sent kind of Command, built by hand.",
+        seen_in="LEASE-0006",
     ),
 )

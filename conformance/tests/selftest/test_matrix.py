@@ -1,0 +1,78 @@
+"""The matrix as data, and the page that is made of it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from worker_conformance.errors import UsageError
+from worker_conformance.judge.verdicts import Verdict
+from worker_conformance.selftest.__main__ import SEED
+from worker_conformance.selftest.matrix import (
+    Kind,
+    Matrix,
+    Row,
+    all_checks,
+    kill_matrix,
+    subjects,
+)
+from worker_conformance.selftest.page import LETTERS, render
+
+PAGE = Path(__file__).parents[3] / "docs" / "kill-matrix.md"
+FRESH = ("silent", "names-no-lease")
+"""Workers whose rows are played again here; the whole page takes minutes."""
+
+
+def grid() -> dict[str, str]:
+    """The lines of the page's last table, by Worker."""
+    block = PAGE.read_text("utf-8").rpartition("```text\n")[2].partition("```")[0]
+    rows = (re.match(r"(\S+)\s", line) for line in block.splitlines() if line[:1].strip())
+    return {row.group(1): row.string for row in rows if row}
+
+
+def a_matrix() -> Matrix:
+    killed = Row("no-dedupe", Kind.MUTANT, {"REPLAY-0003": Verdict.FAIL, "SIGN-0001": Verdict.PASS})
+    nobody = Row("silent", Kind.NULL, {"REPLAY-0003": Verdict.INCONCLUSIVE})
+    return Matrix(1, ("REPLAY-0003", "SIGN-0001"), (killed, nobody))
+
+
+def test_a_matrix_knows_who_kills_whom() -> None:
+    matrix = a_matrix()
+    assert matrix.killers_of("REPLAY-0003") == ("no-dedupe",)
+    assert matrix.idle_checks() == ("SIGN-0001",)
+    assert not matrix.survivors()
+
+
+def test_a_mutant_that_its_check_lets_live_is_a_survivor() -> None:
+    alive = Row("no-dedupe", Kind.MUTANT, {"REPLAY-0003": Verdict.INCONCLUSIVE})
+    assert Matrix(1, ("REPLAY-0003",), (alive,)).survivors() == ("no-dedupe",)
+
+
+def test_a_profile_needs_a_pass_and_nothing_broken() -> None:
+    passed = {"SIGN-0001": Verdict.PASS, "SIGN-0002": Verdict.ADVICE}
+    broken = {"SIGN-0001": Verdict.PASS, "SIGN-0002": Verdict.INCONCLUSIVE}
+    assert Row("x", Kind.NULL, passed).passed_profiles() == ("signatures",)
+    assert Row("x", Kind.NULL, broken).passed_profiles() == ()
+
+
+def test_an_unknown_worker_is_a_mistake_of_the_caller() -> None:
+    with pytest.raises(UsageError, match="no Worker 'nobody'"):
+        kill_matrix(["nobody"], [], SEED)
+
+
+def test_equal_matrices_make_equal_pages() -> None:
+    assert render(a_matrix()) == render(a_matrix())
+
+
+def test_the_published_page_knows_every_check_and_every_worker() -> None:
+    text = PAGE.read_text("utf-8")
+    assert set(re.findall(r"^\| ([A-Z]+-\d{4}) \|", text, re.MULTILINE)) == set(all_checks())
+    assert set(grid()) == set(subjects())
+
+
+@pytest.mark.parametrize("name", FRESH)
+def test_the_published_page_says_what_is_played(name: str) -> None:
+    matrix = kill_matrix([name], all_checks(), SEED)
+    (row,) = matrix.rows
+    letters = "".join(LETTERS[row.verdicts.get(check)] for check in matrix.checks)
+    assert grid()[name].removeprefix(name).strip() == letters.strip()

@@ -1,0 +1,176 @@
+"""The kill matrix: every check against every Worker that is known to be wrong, lawful or nothing.
+
+Plays the suite's own scenarios and keeps verdicts as data. Never prints; `page` makes text of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from enum import StrEnum
+
+from attrs import field, frozen
+
+from worker_conformance.errors import UsageError
+from worker_conformance.judge.verdicts import CheckKind, Verdict
+from worker_conformance.port.declaration import Declaration
+from worker_conformance.port.locate import locate
+from worker_conformance.selftest.mutants import MUTANTS
+from worker_conformance.selftest.null_workers import NULL_WORKERS
+from worker_conformance.selftest.variants import VARIANTS, Variant
+from worker_conformance.suite.bench import Bench
+from worker_conformance.suite.checks import catalogue, info_of, scenarios
+from worker_conformance.suite.results import DEFAULT_WORKER, Rerun, Tallies
+
+KILLS = frozenset({Verdict.FAIL, Verdict.ADVICE})
+"""What counts as noticing a fault: a broken MUST fails, a SHOULD that is not followed is advice."""
+
+_BREAKS_A_PROFILE = frozenset({Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.ADAPTER_ERROR})
+
+
+class Kind(StrEnum):
+    """Why a Worker is in the matrix."""
+
+    REFERENCE = "reference"
+    MUTANT = "mutant"
+    VARIANT = "variant"
+    NULL = "null"
+
+
+@frozen
+class Subject:
+    """A Worker to play against. `drives` are the long checks worth playing; None: all of them."""
+
+    name: str
+    kind: Kind
+    factory: str
+    drives: frozenset[str] | None = None
+
+
+@frozen
+class Row:
+    """One Worker's verdicts by check; checks that were not played are absent."""
+
+    name: str
+    kind: Kind
+    verdicts: Mapping[str, Verdict] = field(factory=dict)
+
+    def with_verdict(self, *verdicts: Verdict) -> tuple[str, ...]:
+        """The checks that came to one of these verdicts."""
+        return tuple(check for check, verdict in self.verdicts.items() if verdict in verdicts)
+
+    def killed_by(self) -> tuple[str, ...]:
+        """The checks that noticed this Worker."""
+        return self.with_verdict(*KILLS)
+
+    def passed_profiles(self) -> tuple[str, ...]:
+        """The profiles of which at least one check passes and none breaks the run."""
+        by_profile: dict[str, set[Verdict]] = {}
+        for check, verdict in self.verdicts.items():
+            by_profile.setdefault(info_of(check).profile, set()).add(verdict)
+        return tuple(
+            profile
+            for profile, found in by_profile.items()
+            if Verdict.PASS in found and not found & _BREAKS_A_PROFILE
+        )
+
+
+@frozen
+class Matrix:
+    """Check by Worker, as data."""
+
+    seed: int
+    checks: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    def of(self, kind: Kind) -> tuple[Row, ...]:
+        """The rows of one kind."""
+        return tuple(row for row in self.rows if row.kind is kind)
+
+    def killers_of(self, check: str) -> tuple[str, ...]:
+        """The mutants that a check notices."""
+        return tuple(r.name for r in self.of(Kind.MUTANT) if r.verdicts.get(check) in KILLS)
+
+    def idle_checks(self) -> tuple[str, ...]:
+        """The checks that notice no mutant: each is a defect, or has no mutant yet."""
+        return tuple(check for check in self.checks if not self.killers_of(check))
+
+    def survivors(self) -> tuple[str, ...]:
+        """The mutants that a check expected to notice them let live."""
+        return tuple(
+            row.name
+            for row in self.of(Kind.MUTANT)
+            if not set(MUTANTS[row.name].killed_by) & set(self.checks) <= set(row.killed_by())
+        )
+
+
+def subjects() -> Mapping[str, Subject]:
+    """Every Worker of the self-test by its name."""
+    found = [Subject("reference", Kind.REFERENCE, DEFAULT_WORKER)]
+    found += [
+        Subject(one.name, Kind.MUTANT, one.factory, frozenset(one.killed_by))
+        for one in MUTANTS.values()
+    ]
+    found += [_of_variant(one) for one in VARIANTS.values()]
+    found += [Subject(name, Kind.NULL, factory) for name, factory in NULL_WORKERS.items()]
+    return {one.name: one for one in found}
+
+
+def _of_variant(one: Variant) -> Subject:
+    """The long drives are worth playing where the habit is about scheduling."""
+    schedules = any(area.startswith("SCHED") for area in one.areas)
+    return Subject(one.name, Kind.VARIANT, one.factory, None if schedules else frozenset())
+
+
+def kill_matrix(names: Iterable[str], checks: Iterable[str], seed: int, *, jobs: int = 1) -> Matrix:
+    """Play every named check against every named Worker.
+
+    Monitors are judged by the scenarios among `checks`. Raises UsageError for a name that is none.
+    """
+    known = subjects()
+    chosen = [_known(name, known) for name in names]
+    wanted = tuple(info_of(check).check_id for check in checks)
+    if jobs <= 1:
+        return Matrix(seed, wanted, tuple(play_all(one, wanted, seed) for one in chosen))
+    with ProcessPoolExecutor(jobs) as pool:
+        rows = pool.map(play_all, chosen, [wanted] * len(chosen), [seed] * len(chosen))
+        return Matrix(seed, wanted, tuple(rows))
+
+
+def all_checks() -> tuple[str, ...]:
+    """The whole catalogue."""
+    return tuple(info.check_id for info in catalogue())
+
+
+def _known(name: str, known: Mapping[str, Subject]) -> Subject:
+    if name not in known:
+        raise UsageError("no-such-worker", f"the self-test has no Worker {name!r}")
+    return known[name]
+
+
+def play_all(subject: Subject, checks: Sequence[str], seed: int) -> Row:
+    """One row of the matrix."""
+    verdicts: dict[str, Verdict] = {}
+    tallies, rerun = Tallies(), Rerun(subject.factory, seed)
+    with Bench(locate(subject.factory)) as bench:
+        declared = bench.declaration()
+        for check in checks:
+            if check in scenarios() and _is_played(subject, check, declared):
+                played = bench.play(scenarios()[check], seed)
+                verdicts[check] = played.verdict
+                tallies.add(check, played.sightings)
+    for check in checks:
+        info = info_of(check)
+        if not declared.claims(info.profile):
+            verdicts[check] = Verdict.NOT_CLAIMED
+        elif info.kind is CheckKind.MONITOR:
+            verdicts[check] = tallies.result_of(info, rerun, declared.parameters).verdict
+    return Row(subject.name, subject.kind, {c: verdicts[c] for c in checks if c in verdicts})
+
+
+def _is_played(subject: Subject, check: str, declared: Declaration) -> bool:
+    info = info_of(check)
+    if not declared.claims(info.profile):
+        return False
+    is_long = info.kind is CheckKind.FAIRNESS
+    return not is_long or subject.drives is None or check in subject.drives
