@@ -21,7 +21,10 @@ LOST_DEPENDENCIES = frozenset({"cancelled", "failed"})
 def review(turn: Turn, item: WorkItem) -> None:
     """Answer a pending offer, once."""
     offer = item.offer
-    if offer is None or not turn.is_live(item.group_id):
+    group = turn.group(item.group_id)
+    if offer is None or group is None or not turn.is_live(item.group_id):
+        return
+    if group.membership_state == "stale":
         return
     if turn.now >= offer.expires_at or item.answered_offer == _name(offer):  # MWP-WRK-004
         return

@@ -125,22 +125,24 @@ def _lose_session(turn: Turn, command: Command, error: Document) -> None:
 
 
 def _lose_membership(turn: Turn, command: Command, error: Document) -> None:
-    """Wait for the Membership Epoch that we do not know yet (MWP-MSN-010)."""
+    """Wait for the Membership Epoch that we do not know yet (MWP-MSN-010).
+
+    The fact that brings it has everything that is outstanding issued anew.
+    """
+    del error
     group = turn.group(command.group_id)
-    outbox.drop(turn, command, refused=True)
-    item = turn.item(command.work_item_id)
-    if item is not None and command.kind == outbox.ACCEPT:
-        turn.change(item, suspended=True)
+    if command.kind == outbox.START:
+        outbox.drop(turn, command, refused=True)
     if group is not None and group.membership_epoch == command.membership_epoch:
         turn.change_group(group, membership_state="stale")
-    del error
 
 
 def _exhaust(turn: Turn, command: Command, error: Document) -> None:
     """A budget is used up: pause at a safe point and say so (MWP-AUT-004)."""
-    run = turn.runtime.run_of(command.work_item_id)
-    if run is not None and run.phase is Phase.RUNNING:
+    run, item = turn.runtime.run_of(command.work_item_id), turn.item(command.work_item_id)
+    if run is not None and item is not None and run.phase is Phase.RUNNING:
         outbox.drop(turn, command, refused=True)
+        renewals.postpone(turn, item)
         operations.escalate(turn, run, "budget: the Authority accepts no further use")
     else:
         _give_up(turn, command, error)

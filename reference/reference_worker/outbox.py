@@ -218,6 +218,8 @@ def _transmit(turn: Turn, command: Command) -> None:
     group, item = turn.group(command.group_id), turn.item(command.work_item_id)
     if group is None or item is None or not turn.is_live(command.group_id):
         return  # looked at again when the Group's link is live
+    if group.membership_state == "stale":
+        return  # looked at again when a fact brings the current Membership Epoch
     if turn.now < group.paused_until:
         turn.runtime.timers.set(group.paused_until, command.work_item_id)
         return

@@ -17,7 +17,7 @@ from reference_worker.documents import Document
 from reference_worker.instants import NEVER, micros
 from reference_worker.policy import Policy
 from reference_worker.records import Checkpoint
-from reference_worker.scheduler import FairScheduler, FlowId
+from reference_worker.scheduler import FlowId, Scheduler
 from reference_worker.signatures import KeyRing, SigningKey
 
 
@@ -174,7 +174,7 @@ class Runtime:
     keys: KeyRing
     authorized: Mapping[str, frozenset[str]]
     policy: Policy
-    scheduler: FairScheduler
+    scheduler: Scheduler
     contexts: dict[str, GroupContext] = field(factory=dict)
     links: dict[str, Link] = field(factory=dict)
     runs: dict[str, Run] = field(factory=dict)

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import heapq
 from fractions import Fraction
+from typing import Protocol
 
 from attrs import define, field
 
@@ -43,6 +44,43 @@ class _Flow:
     queue: WorkQueue = field(factory=WorkQueue)
     entry: Entry | None = None
     awake: bool = False
+
+
+class Scheduler(Protocol):
+    """What the rest of the Worker knows of a Scheduler; any other policy fits in here."""
+
+    virtual_time: int
+    changed: dict[FlowId, None]
+
+    def set_policy(self, policy: Policy) -> None:
+        """Take over weights and classes."""
+
+    def set_open(self, group_id: str, *, is_open: bool) -> None:
+        """Say whether the Group may be dispatched from."""
+
+    def put(self, class_name: str, group_id: str, place: Place) -> None:
+        """Queue an eligible item, or move it."""
+
+    def drop(self, work_item_id: str) -> None:
+        """Take an item out."""
+
+    def holds(self, work_item_id: str) -> bool:
+        """True if the item is queued."""
+
+    def waiting(self, group_id: str) -> int:
+        """Eligible items of one Group."""
+
+    def next(self) -> tuple[str, str] | None:
+        """The item to start now and its class."""
+
+    def charge(self, work_item_id: str) -> FlowId:
+        """The item is being started."""
+
+    def refund(self, name: FlowId) -> None:
+        """The start was refused."""
+
+    def tag(self, name: FlowId) -> tuple[int, int]:
+        """What has to be remembered of a flow."""
 
 
 class FairScheduler:

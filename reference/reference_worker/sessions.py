@@ -130,7 +130,7 @@ def _reconnected(turn: Turn, stimulus: Document) -> None:
     )
     for entry in stimulus.get("memberships", ()):
         group = turn.group(entry["groupId"])
-        if group is not None and entry["membershipEpoch"] > group.membership_epoch:
+        if group is not None and entry["membershipEpoch"] > group.membership_epoch:  # MWP-EVT-001
             turn.change_group(
                 group, membership_epoch=entry["membershipEpoch"], membership_state="active"
             )

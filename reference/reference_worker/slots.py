@@ -184,7 +184,7 @@ def claim(turn: Turn, item: WorkItem) -> None:
         and eligibility.unfit(turn, item) is None
         and turn.now >= item.not_before
         and turn.is_live(item.group_id)
-        and not outbox.has_outstanding(turn, item, *outbox.CLOSING_KINDS)
+        and not outbox.has_outstanding(turn, item, *outbox.CLOSING_KINDS, outbox.CHECKPOINT)
     )
     if wants:
         turn.runtime.claims[item.work_item_id] = None

@@ -225,3 +225,36 @@ def test_a_new_connection_revokes_old_leases_and_starts_anew(organization: Make)
         org.handle("caught_up", groupId=group, sequence=len(log))
     org.tick()
     assert org.running()["urn:test:item:a1"]["leaseId"] != old
+
+
+def test_a_stale_membership_holds_everything_until_the_epoch_is_known(organization: Make) -> None:
+    org = organization()
+    org.open()
+    org.answering = False
+    (accept,) = commands(org.deliver(org.offer("a1")))
+    before = len(org.effects)
+    org.error(accept, "MEMBERSHIP_STALE")
+    org.deliver(org.offer("a2"))
+    org.advance(100)
+    assert [e for e in org.effects[before:] if e.get("frame", {}).get("frameType") != "ACK"] == []
+    membership = {**org.memberships[A], "membershipEpoch": 2}
+    effects = org.deliver(org.event(A, "membership.changed", {"membership": membership}))
+    found = {c["workItemId"][14:]: c["membershipEpoch"] for c in commands(effects)}
+    assert found == {"a1": 2, "a2": 2}
+    assert accept["actionId"] not in {c["actionId"] for c in commands(effects)}
+
+
+def test_an_exhausted_budget_pauses_the_work_and_says_so(organization: Make) -> None:
+    org = organization()
+    org.lease_seconds = 60
+    org.open()
+    org.give("a1")
+    org.answering = False
+    org.advance(30)
+    (renewal,) = commands(org.effects, RENEW)
+    before = len(org.effects)
+    org.error(renewal, "BUDGET_EXCEEDED")
+    assert [e["type"] for e in org.effects[before:]] == ["preempt"]
+    point = {"checkpointId": "urn:test:checkpoint", "checkpointHash": "sha256:" + "0" * 64}
+    (block,) = commands(org.report("a1", "safe_point", **point), "work.block")
+    assert "budget" in block["payload"]["reason"]
