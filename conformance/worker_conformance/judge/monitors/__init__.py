@@ -16,6 +16,7 @@ from worker_conformance.judge.monitors import (
     leases,
     positions,
     privacy,
+    progress,
     slots,
 )
 from worker_conformance.judge.monitors.base import Breach, Context, Monitor, MonitorInfo
@@ -50,6 +51,9 @@ REGISTRY: Sequence[tuple[MonitorInfo, type[Monitor]]] = (
     (estimates.ESTIMATES_HAVE_A_WINDOW, estimates.EstimatesHaveAWindow),
     (estimates.ESTIMATES_ARE_KEPT_UP, estimates.EstimatesAreKeptUp),
     (estimates.PRESENCE_IS_TRUE, estimates.PresenceIsTrue),
+    (progress.PROGRESS_BEFORE_A_PAUSE, progress.ProgressBeforeAPause),
+    (progress.NOT_PAUSED_TOO_OFTEN, progress.NotPausedTooOften),
+    (progress.EVERY_PAUSE_HAS_A_CAUSE, progress.EveryPauseHasACause),
 )
 
 
