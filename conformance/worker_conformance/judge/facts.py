@@ -30,7 +30,10 @@ MISSION_ENDS = frozenset(
 
 @frozen
 class ItemFact:
-    """A WorkItem as the last delivered document about it says."""
+    """A WorkItem as the last delivered document about it says.
+
+    `card_version` is the Agent Card's under which its owner accepted it.
+    """
 
     work_item_id: str
     group_id: str
@@ -42,6 +45,8 @@ class ItemFact:
     approval: str
     depends_on: tuple[str, ...]
     offers: tuple[JsonObject, ...]
+    card_version: int | None = None
+    capabilities: tuple[str, ...] = ()
 
 
 @frozen
@@ -77,7 +82,8 @@ class GroupFact:
     """What holds for a Group as a whole.
 
     `contiguous` is the highest sequence up to which every Event was delivered in this life of the
-    state directory; `caught_up` says that the replay of this session has ended.
+    state directory; `caught_up` says that the replay of this session has ended. The Authority has
+    asked for no Commands before `paused_until` (MWP-EVT-011).
     """
 
     group_id: str
@@ -86,6 +92,7 @@ class GroupFact:
     membership_epoch: int = 1
     member: bool = True
     ended: bool = False
+    paused_until: int = 0
 
 
 @define
@@ -153,6 +160,8 @@ class Facts:
         self.agent_id = ""
         self.session_epoch = 0
         self.slots = 1
+        self.card_version = 0
+        self.fenced = False
         self.policy: JsonObject = {}
         self.items: Layered[ItemFact] = Layered()
         self.leases: Layered[LeaseFact] = Layered()
@@ -197,6 +206,30 @@ class Facts:
         entry = find(self.policy, "workItems", item.work_item_id, "executionApproval")
         return entry == "required"
 
+    def may_wait(self, item: ItemFact, now: int) -> bool:
+        """Whether something besides the Scheduler stands between an owned item and its start."""
+        group = self.groups.now(item.group_id)
+        upgrade = find(self.policy, "cardUpgrades", str(self.card_version))
+        return (
+            self.fenced
+            or (group is not None and now < group.paused_until)
+            or (upgrade == "incompatible" and item.card_version != self.card_version)
+            or any(
+                find(self.policy, "capabilityAvailability", name) == "unavailable"
+                for name in item.capabilities
+            )
+            or self._ownership_is_over(item, now)
+        )
+
+    def _ownership_is_over(self, item: ItemFact, now: int) -> bool:
+        return any(
+            now >= lease.expires_at
+            for lease in self.leases.values()
+            if lease.lease_type == "ownership"
+            and lease.work_item_id == item.work_item_id
+            and lease.ownership_epoch == item.ownership_epoch
+        )
+
     # --- stimuli ----------------------------------------------------------------------
 
     def _stimulus(self, stimulus: JsonObject) -> None:
@@ -205,7 +238,7 @@ class Facts:
                 self._start(stimulus)
             case "frames":
                 for frame in _objects(stimulus.get("frames")):
-                    self._frame(parsed_frame(frame))
+                    self._frame(parsed_frame(frame), moment_of(str(stimulus.get("now"))) or 0)
             case "caught_up":
                 self._group_set(str(stimulus["groupId"]), caught_up=True)
             case "policy":
@@ -223,6 +256,8 @@ class Facts:
         self.agent_id = str(find(stimulus, "agent", "agentId"))
         slots = find(stimulus, "agent", "maxConcurrency")
         self.slots = slots if isinstance(slots, int) else 1
+        self.card_version = _integer(find(stimulus, "agent", "agentCardVersion"), 0)
+        self.fenced = False
         self.policy = _object(find(stimulus, "organization", "policy"))
         for group in _objects(stimulus.get("groups")):
             self._join(group)
@@ -291,12 +326,14 @@ class Facts:
 
     # --- Events -----------------------------------------------------------------------
 
-    def _frame(self, frame: JsonObject) -> None:
+    def _frame(self, frame: JsonObject, now: int) -> None:
         event = frame.get("event")
         if not isinstance(event, dict) or str(frame.get("frameId")) in self._forged:
+            self._pause(_object(frame.get("error")), now)
             return
         group = self.groups.now(str(event.get("groupId")))
         if group is None:
+            self._organization_event(event)
             return
         inbox = self._inboxes.setdefault(group.group_id, _Inbox())
         sequence = _integer(event.get("sequence"), 0)
@@ -310,6 +347,24 @@ class Facts:
         inbox.seen_ids.add(str(event.get("eventId")))
         inbox.by_sequence[sequence] = event
         self._drain(group, inbox)
+
+    def _pause(self, error: JsonObject, now: int) -> None:
+        """A Group asks for patience (MWP-EVT-011)."""
+        group = self.groups.now(str(error.get("groupId")))
+        if group is not None and error.get("code") in {"BACKPRESSURE", "RATE_LIMITED"}:
+            until = now + _integer(error.get("retryAfterMs"), 0) * 1_000
+            self.groups.set(
+                group.group_id, evolve(group, paused_until=max(group.paused_until, until))
+            )
+
+    def _organization_event(self, event: JsonObject) -> None:
+        """A fact without a Group: a later session, or a new Agent Card."""
+        payload = _object(event.get("payload"))
+        if find(payload, "agentId") == self.agent_id:
+            self.fenced |= _integer(payload.get("sessionEpoch"), 0) > self.session_epoch
+        if find(payload, "agentCard", "agentId") == self.agent_id:
+            version = _integer(find(payload, "agentCard", "cardVersion"), 0)
+            self.card_version = max(self.card_version, version)
 
     def _drain(self, group: GroupFact, inbox: _Inbox) -> None:
         """Apply what has become contiguous (MWP-WRK-029: in order, never over a gap)."""
@@ -352,6 +407,10 @@ class Facts:
             approval=str(contract.get("executionApproval")),
             depends_on=tuple(map(str, depends)) if isinstance(depends, list) else (),
             offers=tuple(_objects(document.get("offers"))),
+            card_version=_integer(find(document, "owner", "agentCardVersion"), 0) or None,
+            capabilities=tuple(
+                str(one.get("id")) for one in _objects(contract.get("requiredCapabilities"))
+            ),
         )
         self.items.set(fact.work_item_id, self._returned(fact))
 

@@ -269,8 +269,8 @@ class NoIdleSlot(_SlotWatcher):
     """MWP-WRK-010: once at rest, no free slot stands beside startable work.
 
     Startable: owned, queued, dependencies verified, gate open, below quota, link up, replay over,
-    and no `work.start` under way or refused for it. A breach needs the same item startable at two
-    moments of rest with time between them: an answer may be waited for.
+    nothing else in its way, and no `work.start` under way or refused for it. A breach needs the
+    same item startable at two moments of rest with time between them: an answer may be waited for.
     """
 
     _asked: dict[str, int] = field(factory=dict)
@@ -333,6 +333,7 @@ class NoIdleSlot(_SlotWatcher):
                 and (not self.facts.needs_approval(item) or self.facts.approved(item, now))
                 and all(_verified(self.facts, one) for one in item.depends_on)
                 and self._below_quota(item.group_id)
+                and not self.facts.may_wait(item, now)
             ):
                 found.append(item.work_item_id)
         return found
