@@ -147,9 +147,8 @@ def token_secret(work: str, group: str, names: Names) -> str:
 
 
 def secrets_of_work(work: str, group: str, names: Names) -> tuple[str, ...]:
-    """The canaries in a WorkItem's texts, tokens and budget."""
-    texts = (names.canary(work, group, what) for what in ("contract", "token"))
-    return (*texts, str(names.budget_canary(work)))
+    """The canaries in a WorkItem's texts and budget."""
+    return (names.canary(work, group, "contract"), str(names.budget_canary(work)))
 
 
 def _criterion(name: str, secret: str) -> JsonObject:

@@ -54,12 +54,13 @@ def needles(marker: str) -> tuple[Needle, ...]:
     """Every text in which a marker can be read without a key."""
     plain = squeeze(marker)
     found = [Needle(plain, "as it is"), Needle(plain[::-1], "reversed")]
-    found += _characters(plain)
+    found += [Needle(digits, "as a number") for digits in _numbers(plain)]
     for spelling in dict.fromkeys((plain, plain.upper())):
         found += _bytes(spelling.encode(), "")
-    # Both byte orders of UTF-16 have this much in common.
-    found += _bytes(plain.encode("utf-16-le")[:-1], " of UTF-16")
-    found += [Needle(digits, "as a number") for digits in _numbers(plain)]
+    if not plain.isdigit():  # a number is a text to nobody who hides it
+        found += _characters(plain)
+        # Both byte orders of UTF-16 have this much in common.
+        found += _bytes(plain.encode("utf-16-le")[:-1], " of UTF-16")
     return tuple(dict.fromkeys(found))
 
 

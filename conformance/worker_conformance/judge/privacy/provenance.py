@@ -12,7 +12,7 @@ from typing import cast
 
 from attrs import define, field, frozen
 
-from worker_conformance.documents.json_types import JsonObject, JsonValue, find
+from worker_conformance.documents.json_types import JsonObject, JsonValue, find, text_at
 from worker_conformance.judge.privacy.disguises import (
     DIGESTS,
     KEY_BYTES,
@@ -21,7 +21,7 @@ from worker_conformance.judge.privacy.disguises import (
     key_of_number,
     keys_in,
 )
-from worker_conformance.judge.privacy.routes import EVERYBODY
+from worker_conformance.judge.privacy.routes import EVERYBODY, Homes, told_in
 from worker_conformance.judge.privacy.spelling import Spelling
 
 TEXTS_MAX = 40_000
@@ -50,12 +50,9 @@ class Derived:
 
 @define
 class Provenance:
-    """What every Group alone was told, and the digests of it.
+    """What every Group alone was told, and the digests of it."""
 
-    `home` maps the IDs of WorkItems, frames and Snapshots to their Group ID.
-    """
-
-    home: dict[str, str] = field(factory=dict)
+    homes: Homes = field(factory=Homes)
     secrets: dict[str, str] = field(factory=dict)
     _owners: dict[str, set[str]] = field(factory=dict)
     _keys: dict[int, str] = field(factory=dict)
@@ -66,6 +63,7 @@ class Provenance:
 
     def told(self, stimulus: JsonObject) -> None:
         """Take in one stimulus."""
+        self.homes.learn(stimulus)
         match stimulus.get("type"):
             case "start":
                 self._tell(EVERYBODY, stimulus.get("agent"))
@@ -81,27 +79,18 @@ class Provenance:
                 for frame in _list(stimulus.get("frames")):
                     self._frame(frame)
             case "snapshot":
-                self._snapshot(stimulus)
+                self._tell(str(find(stimulus, "snapshot", "groupId")), stimulus)
             case "token":
                 self._token(stimulus)
             case "execution":
-                self._tell(self.home.get(str(stimulus.get("workItemId"))), stimulus)
+                self._tell(self.homes.of(str(stimulus.get("workItemId"))), stimulus)
             case _:
                 pass
 
     def _frame(self, frame: JsonValue) -> None:
-        body = find(frame, "event") or find(frame, "error")
-        group_id = find(body, "groupId")
-        if not isinstance(body, dict) or not isinstance(group_id, str):
-            return
-        self.home[str(find(frame, "frameId"))] = group_id
-        for work_item_id in (
-            find(body, "payload", "workItem", "workItemId"),
-            find(body, "payload", "workItemId"),
-        ):
-            if isinstance(work_item_id, str):
-                self.home.setdefault(work_item_id, group_id)
-        self._tell(group_id, self._news_of(body))
+        body = told_in(frame)
+        if body is not None:
+            self._tell(text_at(body, "groupId"), self._news_of(body))
 
     def _news_of(self, body: JsonObject) -> JsonObject:
         """An Event without the contract that an earlier one told already: most of its length."""
@@ -115,15 +104,8 @@ class Provenance:
             return body
         return {**body, "payload": {**payload, "workItem": {**item, "contract": None}}}
 
-    def _snapshot(self, stimulus: JsonObject) -> None:
-        group_id = str(find(stimulus, "snapshot", "groupId"))
-        self.home[str(find(stimulus, "snapshot", "snapshotId"))] = group_id
-        for item in _list(find(stimulus, "state", "workItems")):
-            self.home.setdefault(str(find(item, "workItemId")), group_id)
-        self._tell(group_id, stimulus)
-
     def _token(self, stimulus: JsonObject) -> None:
-        group_id = self.home.get(str(find(stimulus, "token", "workItemId")))
+        group_id = self.homes.of(str(find(stimulus, "token", "workItemId")))
         secret = stimulus.get("secret")
         self._tell(group_id, stimulus)
         if isinstance(secret, str) and group_id is not None:
@@ -148,6 +130,10 @@ class Provenance:
             self._keys[key_of(bytes.fromhex(digest[:DIGEST_HEAD]))] = text
 
     # --- what is said -----------------------------------------------------------------
+
+    def is_known(self, group_id: str, text: str) -> bool:
+        """Whether a Group was told this very text, before the Worker ever said it."""
+        return not self._owners.get(text, set()).isdisjoint((group_id, EVERYBODY))
 
     def was_told(self, group_id: str, marker: str) -> bool:
         """Whether a Group was told a marker itself, in whatever text."""

@@ -6,12 +6,12 @@ is received.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
 
-from attrs import frozen
+from attrs import define, field, frozen
 
-from worker_conformance.documents.json_types import JsonObject, find
+from worker_conformance.documents.json_types import JsonObject, JsonValue, find, text_at
 from worker_conformance.judge.reading import command_of
 
 EVERYBODY = "*"
@@ -45,8 +45,43 @@ class Delivery:
     document: JsonObject
 
 
-GroupOf = Callable[[str], str | None]
-"""The Group ID of a WorkItem, frame or Snapshot by its ID, as far as the Worker was told."""
+@define
+class Homes:
+    """The Group IDs of WorkItems, frames and Snapshots by their IDs, as far as they were told."""
+
+    _home: dict[str, str] = field(factory=dict)
+
+    def of(self, identifier: str) -> str | None:
+        """Whose it is."""
+        return self._home.get(identifier)
+
+    def learn(self, stimulus: JsonObject) -> None:
+        """Take in one stimulus."""
+        frames = stimulus.get("frames")
+        for frame in frames if isinstance(frames, list) else ():
+            body = told_in(frame)
+            if body is not None:
+                ours = (find(body, "payload", "workItem", "workItemId"), find(frame, "frameId"))
+                direct = find(body, "payload", "workItemId")
+                self._learn(text_at(body, "groupId"), *ours, direct)
+        group_id = find(stimulus, "snapshot", "groupId")
+        if isinstance(group_id, str):
+            items = find(stimulus, "state", "workItems")
+            rows = items if isinstance(items, list) else []
+            told = [find(item, "workItemId") for item in rows]
+            self._learn(group_id, find(stimulus, "snapshot", "snapshotId"), *told)
+
+    def _learn(self, group_id: str, *identifiers: JsonValue) -> None:
+        for one in identifiers:
+            if isinstance(one, str):
+                self._home.setdefault(one, group_id)
+
+
+def told_in(frame: JsonValue) -> JsonObject | None:
+    """The Event or error in a frame, if it is a Group's."""
+    body = find(frame, "event") or find(frame, "error")
+    return body if isinstance(body, dict) and isinstance(body.get("groupId"), str) else None
+
 
 _BY_GROUP = {"disclose": Route.ESTIMATE, "decline": Route.DECLINE, "run": Route.SLOT}
 _BY_WORK_ITEM = {
@@ -60,7 +95,7 @@ _BY_WORK_ITEM = {
 _ROWS = {"ACK": "acknowledgements", "SUBSCRIBE": "groups"}
 
 
-def deliveries(effect: JsonObject, group_of: GroupOf) -> Iterator[Delivery]:
+def deliveries(effect: JsonObject, homes: Homes) -> Iterator[Delivery]:
     """Who gets to see what of an effect."""
     kind = str(effect.get("type"))
     if kind == "frame":
@@ -68,10 +103,10 @@ def deliveries(effect: JsonObject, group_of: GroupOf) -> Iterator[Delivery]:
     elif kind in _BY_GROUP:
         yield Delivery(str(effect.get("groupId")), _BY_GROUP[kind], effect)
     elif kind in _BY_WORK_ITEM:
-        group_id = group_of(str(effect.get("workItemId")))
+        group_id = homes.of(str(effect.get("workItemId")))
         yield Delivery(group_id or EVERYBODY, _BY_WORK_ITEM[kind], effect)
     elif kind == "reject":
-        yield Delivery(_rejected(effect, group_of) or EVERYBODY, Route.REJECTION, effect)
+        yield Delivery(_rejected(effect, homes) or EVERYBODY, Route.REJECTION, effect)
 
 
 def _of_frame(effect: JsonObject) -> Iterator[Delivery]:
@@ -93,10 +128,10 @@ def _of_frame(effect: JsonObject) -> Iterator[Delivery]:
         yield Delivery(str(find(row, "groupId")), Route.POSITION, {**envelope, "row": row})
 
 
-def _rejected(effect: JsonObject, group_of: GroupOf) -> str | None:
+def _rejected(effect: JsonObject, homes: Homes) -> str | None:
     named = effect.get("groupId")
     if isinstance(named, str):
         return named
     about = (effect.get("frameId"), effect.get("snapshotId"))
-    known = (group_of(one) for one in about if isinstance(one, str))
+    known = (homes.of(one) for one in about if isinstance(one, str))
     return next((one for one in known if one is not None), None)

@@ -58,14 +58,15 @@ class PrivacyWatch:
     name_of: NameOf
     _provenance: Provenance = field(factory=Provenance, init=False)
     _receipts: dict[int, tuple[Receipt, ...]] = field(factory=dict, init=False)
+    _secret_search: MarkerSearch = field(factory=lambda: MarkerSearch({}), init=False)
+    _known_secrets: int = field(default=0, init=False)
 
     def observe(self, entry: Entry) -> None:
         """Take in one entry."""
         if entry.kind is EntryKind.STIMULUS:
             self._provenance.told(entry.body)
         elif entry.kind is EntryKind.EFFECT:
-            home = self._provenance.home
-            sent = deliveries(entry.body, home.get)
+            sent = deliveries(entry.body, self._provenance.homes)
             self._receipts[entry.index] = tuple(self._receipt(delivery) for delivery in sent)
 
     def receipts(self, entry: Entry) -> tuple[Receipt, ...]:
@@ -122,16 +123,25 @@ class PrivacyWatch:
                 yield Leak(self.name_of(owner) or owner, derived.text, derived.how)
 
     def _credentials_in(self, found: Iterable[Found], spelling: Spelling) -> Iterator[Leak]:
-        tokens = self._provenance.secrets
         for one in found:
-            if one.marker in self._credentials or any(one.marker in secret for secret in tokens):
+            if one.marker in self._credentials:
                 yield Leak(one.owner, one.marker, one.how)
         yield from self._token_secrets(spelling.joined)
 
     def _token_secrets(self, squeezed: str) -> Iterator[Leak]:
-        for secret, group_id in self._provenance.secrets.items():
-            if squeeze(secret) in squeezed:
-                yield Leak(self.name_of(group_id) or group_id, secret, "a token's secret")
+        """Secrets of tokens, which are told one by one as time goes on."""
+        secrets = self._provenance.secrets
+        if len(secrets) != self._known_secrets:
+            self._known_secrets = len(secrets)
+            names = {one: self.name_of(one) or one for one in dict.fromkeys(secrets.values())}
+            self._secret_search = MarkerSearch(
+                {
+                    name: tuple(squeeze(text) for text, owner in secrets.items() if owner == one)
+                    for one, name in names.items()
+                }
+            )
+        for found in self._secret_search.find_in(squeezed) if secrets else ():
+            yield Leak(found.owner, found.marker, f"a token's secret, {found.how}")
 
     # --- what the markers are ---------------------------------------------------------
 
