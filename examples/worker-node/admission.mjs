@@ -7,7 +7,7 @@ export function reasonAgainst(session, group, item, offer) {
   const { agent, organization: { policy } } = session;
   const { contract, selectionBasis } = item.doc;
   const { membership } = group.history;
-  if (item.refused) return "other";
+  if (item.refused || !isWhole(contract)) return "other";
   if (!["active", "provisional"].includes(membership.state)) return "authorization";
   if (membership.state === "provisional" && session.now >= millis(membership.provisionalExpiresAt)) {
     return "authorization";
@@ -23,6 +23,7 @@ export function reasonAgainst(session, group, item, offer) {
   for (const id of contract.dependencyWorkItemIds) {
     if (["cancelled", "failed"].includes(group.history.items.get(id)?.state)) return "dependency";
   }
+  if (contract.sideEffectRisk === "external" && contract.budget.externalSideEffectLimit === 0) return "budget";
   const left = policy.remainingBudget?.[item.groupId] ?? {};
   for (const [limit, wanted] of Object.entries(contract.budget)) {
     if (typeof left[limit] === "number" && wanted > left[limit]) return "budget";
@@ -34,4 +35,14 @@ export function reasonAgainst(session, group, item, offer) {
   const here = waiting.filter((other) => other.groupId === item.groupId).length;
   if (waiting.length >= maxQueuedItems || here >= maxQueuedItemsPerGroup) return "capacity";
   return undefined;
+}
+
+const PARTS = ["goal", "requiredDeliverables", "acceptanceCriteria", "inputArtifacts", "dependencyWorkItemIds",
+  "allowedResources", "requiredCapabilities", "deadline", "requestedUrgency", "businessImpact", "retryPolicy", "budget",
+  "sideEffectRisk", "executionApproval"];
+
+/** Whether a contract has the parts that section 10.1 asks for. */
+function isWhole(contract) {
+  return PARTS.every((part) => contract?.[part] !== undefined && contract[part] !== "")
+    && contract.requiredDeliverables.length > 0 && contract.acceptanceCriteria.length > 0;
 }

@@ -94,7 +94,7 @@ export class CapacitySlots {
     const { policy } = session.organization;
     if (item.contract.requiredCapabilities.some(({ id }) => policy.capabilityAvailability[id] === "unavailable")) return false;
     if (!item.contract.dependencyWorkItemIds.every((id) => group.history.items.get(id)?.state === "verified")) return false;
-    return session.gateIsOpen(item);
+    return session.gateIsOpen(item) && !session.mayNotGoOn(item);
   }
 
   inUse(groupId) { return this.slots.filter((slot) => slot.item?.groupId === groupId).length; }
@@ -114,9 +114,15 @@ export class CapacitySlots {
       this.start(slot, decision);
     }
     for (const slot of this.slots) {
-      if (slot.phase !== "preempting" || ready.includes(slot.preemptedFor)) continue;
+      if (slot.phase !== "preempting") continue;
+      if (slot.preemptedFor ? ready.includes(slot.preemptedFor) : this.session.mayNotGoOn(slot.item)) continue;
       this.effect("continue", slot);
       Object.assign(slot, { phase: "running", preemptedFor: undefined });
+    }
+    for (const slot of this.slots) {
+      if (slot.phase !== "running" || !this.session.mayNotGoOn(slot.item)) continue;
+      this.effect("preempt", slot);
+      slot.phase = "preempting";
     }
     if (this.slots.every((slot) => slot.phase)) this.preempt(ready);
   }
@@ -152,7 +158,7 @@ export class CapacitySlots {
     const waiting = ready.filter((item) => !this.slots.some((slot) => slot.preemptedFor === item))
       .sort((a, b) => b.session.rank - a.session.rank);
     for (const item of waiting) {
-      const victims = this.slots.filter((slot) => slot.phase === "running" && !slot.finishing
+      const victims = this.slots.filter((slot) => slot.phase === "running"
         && slot.item.preemptions < MAX_PREEMPTIONS && this.session.rankOf(slot.item) < item.session.rank
         && (this.quotaLeft(item.groupId) || slot.item.groupId === item.groupId));
       const ripe = victims.filter((slot) => now >= slot.ranAt + LEAST_PROGRESS_MILLIS);

@@ -17,7 +17,10 @@ export class Execution {
     if (slot?.item?.id !== workItemId || slot.leaseId !== leaseId) return; // about an earlier run
     const current = holdsLease(this.session, slot.item, leaseId);
     if (current && Object.values(report.usage ?? {}).some((amount) => amount > 0)) {
-      this.owe(slot.item, leaseId, "ext.missionweaveprotocol.core.resource_usage_record", { usageDelta: report.usage });
+      const { item } = slot;
+      this.owe(item, leaseId, "ext.missionweaveprotocol.core.resource_usage_record", { usageDelta: report.usage }, {
+        failed: (error) => { if (error.code === "BUDGET_EXCEEDED") item.session.exhausted = true; },
+      });
     }
     if (report.kind === "operation") this.operation(slot, report, current);
     else if (current) this[report.kind]?.(slot, report);
@@ -81,6 +84,7 @@ export class Execution {
 
   completed(slot, { artifacts, evidence }) {
     const { item, leaseId } = slot;
+    item.session.finishing = leaseId;
     for (const manifest of artifacts) {
       this.owe(item, leaseId, "artifact.publish", { artifact: this.session.signer.sign(manifest, manifest.createdAt) });
     }

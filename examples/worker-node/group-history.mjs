@@ -73,7 +73,10 @@ export class GroupHistory {
   takeWorkItem(doc) {
     const item = this.item(doc.workItemId);
     item.doc = doc;
-    if (doc.state !== "active") item.leases.execution = undefined;
+    if (doc.state !== "active") {
+      item.leases.execution = undefined;
+      item.session.finishing = undefined;
+    }
     if (!doc.owner) item.leases = {};
     return item;
   }

@@ -31,7 +31,7 @@ export class Inbox {
       return refuse("AUTH_INVALID_SIGNATURE");
     }
     if (!organization.authorized.eventAuthority.includes(event.acceptedBy.id)) return refuse("AUTH_FORBIDDEN");
-    if (event.groupId === undefined) return undefined; // an Organization's fact; none concerns this Worker
+    if (event.groupId === undefined) return this.card(event.payload?.agentCard);
     const group = session.groups.get(event.groupId);
     if (!group) return undefined;
     const { history } = group;
@@ -47,10 +47,21 @@ export class Inbox {
     return undefined;
   }
 
+  /** A new version of this Agent's own card, from somebody who may issue one. */
+  card(card) {
+    const { session } = this;
+    if (card?.agentId !== session.agent.agentId || card.cardVersion <= session.agent.agentCardVersion) return;
+    const issuer = session.registry.keys.get(card.signature?.keyId)?.principal;
+    if (!issuer || !session.organization.authorized.cardIssuer.includes(issuer.id)) return;
+    if (!session.registry.verifies(card, issuer, "issuedAt")) return;
+    const capabilities = card.capabilities.map(({ id, version }) => ({ id, version }));
+    session.agent = { ...session.agent, agentCardVersion: card.cardVersion, capabilities };
+  }
+
   isApproval(event) {
     const { session } = this;
     const approval = event.kind === "approval.execution.granted" ? event.payload.approval : undefined;
-    return Boolean(approval?.approver)
+    return approval?.decision === "approved" && approval.workItemId === event.payload.workItemId
       && session.organization.authorized.approvers.includes(approval.approver.id)
       && session.registry.verifies(approval, approval.approver, "occurredAt");
   }

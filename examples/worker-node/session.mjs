@@ -118,7 +118,7 @@ export class Session {
   caught_up({ groupId }) { const group = this.groups.get(groupId); if (group) group.live = true; }
   policy({ policy }) {
     this.organization = { ...this.organization, policy };
-    for (const item of this.mine()) item.session.hold = undefined;
+    for (const item of this.mine()) Object.assign(item.session, { hold: undefined, exhausted: undefined });
   }
   keys({ keys, authorized }) {
     this.registry = new KeyRegistry(keys);
@@ -178,6 +178,18 @@ export class Session {
       || (wanted === "policy_required" && this.organization.policy.workItems[item.id]?.executionApproval === "required");
     return !asked || item.approvals.some(({ ownershipEpoch, expiresAt }) =>
       ownershipEpoch === item.ownershipEpoch && this.now < millis(expiresAt));
+  }
+
+  /** Whether work must pause: its budget is used up, or its acceptance was for another Agent Card. */
+  mayNotGoOn(item) {
+    const { policy } = this.organization;
+    const { agentCardVersion } = this.agent;
+    if (item.doc.owner.agentCardVersion !== agentCardVersion && policy.cardUpgrades[agentCardVersion] === "incompatible") {
+      return true;
+    }
+    const left = policy.remainingBudget?.[item.groupId] ?? {};
+    return Boolean(item.session.exhausted)
+      || Object.entries(item.contract.budget).some(([limit, wanted]) => left[limit] === 0 && wanted > 0);
   }
 
   decide() {

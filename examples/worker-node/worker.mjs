@@ -12,7 +12,7 @@ const DECLARATION = {
   name: "Node Worker",
   version: "0.1.0",
   language: "JavaScript",
-  profiles: ["replay", "scheduling", "disclosure", "isolation", "leases", "preemption", "signatures"],
+  profiles: ["replay", "scheduling", "disclosure", "isolation", "leases", "preemption", "admission", "blocking", "retries", "offline", "signatures"],
   parameters: {
     fairnessUnit: "dispatch",
     considers: ["priorityClass", "waitingTime", "quota", "gate", "resources"],
