@@ -80,6 +80,8 @@ class _Fold:
             self._local[self.names.group_id(group.name)] = group.name
             self._group_class[group.name] = group.priority_class
             self.builder.group(group.name, group.weight, group.slot_quota)
+            if not group.joined:
+                self.builder.leave(group.name)
         for group_name, acts in self.scenario.log.items():
             for act in acts:
                 if act.work is not None and act.kind in OFFERING_ACTS:
@@ -105,6 +107,8 @@ class _Fold:
             self._new_session()
         elif kind == "link" and "sessionEpoch" in body:
             self._new_session()
+        elif kind in {"join", "leave"}:
+            self._subscription(body)
 
     def _new_session(self) -> None:
         """A new session revokes the leases of the old one: what was active is queued again."""
@@ -113,6 +117,14 @@ class _Fold:
                 work.state = "queued"
                 self.builder.stopped(self._at, work.name)
                 self._refresh(work)
+
+    def _subscription(self, body: JsonObject) -> None:
+        """The Worker may start in a Group as long as it is subscribed to it."""
+        joins = body.get("type") == "join"
+        uri = find(body, "group", "groupId") if joins else body.get("groupId")
+        name = self._local.get(str(uri))
+        if name is not None:
+            (self.builder.join if joins else self.builder.leave)(name)
 
     def _policy(self, policy: JsonValue) -> None:
         for uri, entry in _rows(find(policy, "groups")):

@@ -18,6 +18,7 @@ from worker_conformance.judge.exact import Pause
 from worker_conformance.judge.service import MICROSECONDS, HistoryBuilder, Item, ServiceHistory
 from worker_conformance.suite.loads import (
     CancelOne,
+    Enter,
     Load,
     Offer,
     OpenGates,
@@ -113,11 +114,15 @@ class Run:
 
 @frozen
 class Setting:
-    """The world of a run: slots, and each Group's weight and quota."""
+    """The world of a run: slots, and each Group's weight and quota.
+
+    Groups in `late` are unknown to the Scheduler until the load says `Enter`.
+    """
 
     slots: int
     weights: Mapping[str, float]
     quotas: Mapping[str, int] = field(factory=dict)
+    late: frozenset[str] = frozenset()
 
 
 @frozen
@@ -179,13 +184,17 @@ class _Bench:
     # --- the run ----------------------------------------------------------------------
 
     def open(self) -> None:
-        for group, weight in self.setting.weights.items():
-            quota = self.setting.quotas.get(group)
+        for group in self.setting.weights:
             self._queues[group], self._gated[group] = {}, {}
-            self.scheduler.configure(group, weight, quota)
-            self.builder.group(group, weight, quota)
+            if group not in self.setting.late:
+                self._configure(group)
         self._react(self.load.begin(self))
         self._settle()
+
+    def _configure(self, group: str) -> None:
+        weight, quota = self.setting.weights[group], self.setting.quotas.get(group)
+        self.scheduler.configure(group, weight, quota)
+        self.builder.group(group, weight, quota)
 
     def until_stopped(self, dispatches: int, seconds: float | None, until: str | None) -> None:
         limit = None if seconds is None else round(seconds * MICROSECONDS)
@@ -315,6 +324,8 @@ class _Bench:
                     self.builder.leave(reaction.group)
                     self.builder.join(reaction.group)
                     self.scheduler.rejoin(reaction.group)
+                case Enter():
+                    self._configure(reaction.group)
                 case Reweigh():
                     quota = self.setting.quotas.get(reaction.group)
                     self.scheduler.configure(reaction.group, reaction.weight, quota)

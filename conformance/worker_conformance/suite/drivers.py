@@ -28,8 +28,11 @@ from worker_conformance.suite.loads import (
     Deep,
     Flood,
     Hoard,
+    Late,
     Offer,
+    Pieces,
     Pulse,
+    Rejoining,
     Reweighing,
     Starve,
 )
@@ -166,6 +169,34 @@ def _cancel(settings: _Settings) -> Plan:
     return Plan(load, _service(settings, [ITEM_SECONDS]))
 
 
+def _split(settings: _Settings) -> Plan:
+    """The last Group offers its work in tiny pieces, very many at a time."""
+    makers = {name: [Offer(name)] for name in settings.names[:-1]}
+    load = Pieces(makers, settings.low, settings.depth, splitting=settings.names[-1])
+    load.pieces = settings.held()
+    return Plan(load, _service(settings, [ITEM_SECONDS]))
+
+
+def _rejoin(settings: _Settings) -> Plan:
+    """The first Group is left and joined again at each of its own dispatches."""
+    makers = {name: [Offer(name)] for name in settings.names}
+    load = Rejoining(makers, settings.low, settings.depth, rejoining=settings.names[0])
+    return Plan(load, _service(settings, [ITEM_SECONDS]))
+
+
+def _late(settings: _Settings) -> Plan:
+    """The first Group is joined only after a while; it is not `joined` in the scenario."""
+    first, *others = settings.names
+    load = Late(
+        {name: [Offer(name)] for name in others},
+        settings.low,
+        settings.depth,
+        late=first,
+        absent_dispatches=settings.number("absent", IDLE_DISPATCHES),
+    )
+    return Plan(load, _service(settings, [ITEM_SECONDS]))
+
+
 def _reweigh(settings: _Settings) -> Plan:
     """Policy rotates the weights among the Groups, a few times in the run."""
     makers = {name: [Offer(name)] for name in settings.names}
@@ -222,6 +253,9 @@ DRIVERS: Mapping[str, Callable[[_Settings], Plan]] = {
     "hoard": _hoard,
     "blocked": _blocked,
     "cancel": _cancel,
+    "split": _split,
+    "rejoin": _rejoin,
+    "late": _late,
     "reweigh": _reweigh,
     "inflate": _inflate,
     "flood": _flood,

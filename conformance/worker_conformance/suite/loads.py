@@ -75,7 +75,14 @@ class Reweigh:
     weight: float
 
 
-Reaction = Offer | OpenGates | CancelOne | Rejoin | Reweigh
+@frozen
+class Enter:
+    """A Group that was unknown so far is joined for the first time."""
+
+    group: str
+
+
+Reaction = Offer | OpenGates | CancelOne | Rejoin | Reweigh | Enter
 
 
 class View(Protocol):
@@ -206,6 +213,25 @@ class Blocked(Deep):
             yield OpenGates(self.blocked)
         elif self._open and offer.group == self.blocked:
             yield Offer(self.blocked)
+
+
+@define
+class Late(Deep):
+    """One Group is joined, and begins to offer, only after `absent_dispatches`."""
+
+    late: str = ""
+    absent_dispatches: int = 100
+    _joined: bool = field(default=False, init=False)
+
+    def after_dispatch(self, view: View, offer: Offer) -> Iterable[Reaction]:
+        """Refill the others; join once; then keep that queue filled too."""
+        yield from self.refill(view, offer.group)
+        if not self._joined and view.dispatches >= self.absent_dispatches:
+            self._joined = True
+            yield Enter(self.late)
+            yield from (Offer(self.late) for _ in range(self.high))
+        elif self._joined and offer.group == self.late:
+            yield Offer(self.late)
 
 
 @define
@@ -367,3 +393,29 @@ def split(groups: Sequence[str], conversations: int = 8) -> Deep:
     last = groups[-1]
     makers[last] = [Offer(last, conversation=number) for number in range(conversations)]
     return Deep(makers)
+
+
+TINY_SECONDS = 5
+"""Length of an item of the Group that offers its work in small pieces."""
+
+
+@define
+class Pieces(Deep):
+    """One Group offers its work in tiny pieces, and keeps very many of them waiting."""
+
+    splitting: str = ""
+    pieces: int = 40
+
+    def begin(self, view: View) -> Iterable[Reaction]:
+        """The pieces first, so that no order of arrival speaks against them."""
+        yield from (self._piece() for _ in range(self.pieces))
+        yield from Deep.begin(self, view)
+
+    def after_dispatch(self, view: View, offer: Offer) -> Iterable[Reaction]:
+        """Another piece for each that was started."""
+        yield from self.refill(view, offer.group)
+        if offer.group == self.splitting:
+            yield self._piece()
+
+    def _piece(self) -> Offer:
+        return Offer(self.splitting, TINY_SECONDS)

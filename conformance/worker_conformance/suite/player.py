@@ -26,15 +26,19 @@ from worker_conformance.scenario.model import (
     SetPolicy,
     WorkPlan,
 )
+from worker_conformance.scenario.surroundings import Join, Leave
 from worker_conformance.suite.loads import (
     VICTIM,
     CancelOne,
+    Enter,
     Load,
     Offer,
     OpenGates,
     Reaction,
+    Rejoin,
     Reweigh,
 )
+from worker_conformance.suite.surroundings import surround
 from worker_conformance.suite.world import World
 
 REFILL = 12
@@ -68,6 +72,7 @@ class Player:
     _offers: dict[str, Offer] = field(factory=dict)
     _waiting: dict[str, dict[str, Offer]] = field(factory=dict)
     _weights: dict[str, dict[str, object]] = field(factory=dict)
+    _comings: list[Rejoin | Enter] = field(factory=list)
     _elders: set[str] | None = None
     _acts: dict[str, list[Act]] = field(factory=dict)
     _results: list[tuple[str, Act]] = field(factory=list)
@@ -139,13 +144,22 @@ class Player:
                     self.victim_served = self.victim_served or name == VICTIM
                     self._results.append((offer.group, Act(ActKind.ACCEPT_RESULT, name)))
                     self._offer_all(load.after_end(self, offer))
-            if self._weights:
-                self.world.organization.set_policy(SetPolicy(groups=self._weights))
-                self._weights = {}
-                self.world.send_policy()
+            self._rearrange()
             if not self._acts:
                 return
             self._publish()
+
+    def _rearrange(self) -> None:
+        """Change weights and subscriptions as the load says."""
+        if self._weights:
+            self.world.organization.set_policy(SetPolicy(groups=self._weights))
+            self._weights = {}
+            self.world.send_policy()
+        comings, self._comings = self._comings, []
+        for coming in comings:
+            if isinstance(coming, Rejoin):
+                surround(self.world, Leave((coming.group,)))
+            surround(self.world, Join((coming.group,)))
 
     def _publish(self) -> None:
         """What is new is offered, and with it the results since the last time are accepted.
@@ -195,6 +209,8 @@ class Player:
                     self._acts.setdefault(group, []).extend(grants)
                 case Reweigh(group=group, weight=weight):
                     self._weights[group] = {"weight": weight}
+                case Rejoin() | Enter():
+                    self._comings.append(reaction)
                 case _:
                     raise SuiteError("driver", f"no driver over the Port does {reaction}")
 
