@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from attrs import evolve
 
@@ -19,11 +21,13 @@ from worker_conformance.errors import AdapterError
 from worker_conformance.judge.trace import Trace
 from worker_conformance.judge.verdicts import Failure, Verdict
 from worker_conformance.port.contract import Port
-from worker_conformance.port.declaration import Declaration
+from worker_conformance.port.declaration import Declaration, Parameters
 from worker_conformance.port.locate import PortFactory
 from worker_conformance.scenario.model import CrashDuring, Scenario
 from worker_conformance.suite.play import Played, play
 from worker_conformance.suite.rejudge import about_of
+
+Result = TypeVar("Result")
 
 _MEMORY = "/dev/shm"  # noqa: S108 - mkdtemp makes a folder of our own in it
 _MEMORY_FREE_BYTES = 1 << 30  # far more than the state directories of one run
@@ -72,15 +76,36 @@ class Bench:
 
     def play(self, scenario: Scenario, seed: int) -> Played:
         """Play one scenario; an adapter that breaks on the way is replaced afterwards."""
+        with self._workspace() as workspace:
+            try:
+                if _kills_during_a_call(scenario) and self.transport == "in-process":
+                    return self._play_in_process_of_its_own(scenario, seed, workspace)
+                return self._play(scenario, self._opened()[0], seed, workspace)
+            except AdapterError as broken:
+                return _broken(scenario, seed, broken, self._give_up_port())
+
+    def lend(self, slots: int, use: Callable[[Port, Parameters, Path], Result]) -> Result:
+        """Lend the Worker out for something else than one scenario.
+
+        `use` gets the Port, the parameters that hold for `slots`, and an empty folder. An
+        AdapterError passes on once the broken Port was discarded.
+        """
+        with self._workspace() as workspace:
+            try:
+                port, declaration = self._opened()
+                parameters, _ = declaration.parameters.effective_for(slots)
+                return use(port, parameters, workspace)
+            except AdapterError:
+                self._give_up_port()
+                raise
+
+    @contextmanager
+    def _workspace(self) -> Iterator[Path]:
         self._played += 1
         workspace = self._folder / f"scenario-{self._played}"
         workspace.mkdir()
         try:
-            if _kills_during_a_call(scenario) and self.transport == "in-process":
-                return self._play_in_process_of_its_own(scenario, seed, workspace)
-            return self._play(scenario, self._opened()[0], seed, workspace)
-        except AdapterError as broken:
-            return _broken(scenario, seed, broken, self._give_up_port())
+            yield workspace
         finally:
             shutil.rmtree(workspace, ignore_errors=True)
 

@@ -185,11 +185,11 @@ class _Course:
             sighting = sightings.get(check_id)
             if sighting is None or not (sighting.witness or sighting.failure):
                 yield Atom(f"{check_id} holds", None, f"{check_id} had nothing to judge")
-            elif sighting.failure is None:
-                yield Atom(f"{check_id} holds", True, f"{check_id} saw no breach")
-            else:
-                failure = sighting.failure
-                yield Atom(f"{failure.expected} ({check_id})", False, failure.observed)
+                continue
+            failure = sighting.failure
+            asked = f"{failure.expected} ({check_id})" if failure else f"{check_id} holds"
+            observed = failure.observed if failure else f"{check_id} saw no breach"
+            yield Atom(asked, failure is None, observed)
 
     def _view(self) -> View:
         organization = self.world.organization

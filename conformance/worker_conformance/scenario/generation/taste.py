@@ -1,0 +1,191 @@
+"""Tastes: what a family of worlds is about, as weights.
+
+A taste makes what it is about likely and never certain; a weight of 0 leaves a move or a kind of
+WorkItem out. Never draws anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import field, frozen
+
+
+@frozen
+class Taste:
+    """How worlds of one family are drawn.
+
+    `moves` weighs the moves of `programs`, `work` the kinds of WorkItems of `organizations`.
+    `groups`, `items`, `slots` and `steps` are inclusive ranges.
+    """
+
+    name: str
+    moves: Mapping[str, int]
+    work: Mapping[str, int]
+    groups: tuple[int, int] = (1, 2)
+    items: tuple[int, int] = (2, 5)
+    slots: tuple[int, int] = (1, 2)
+    steps: tuple[int, int] = (12, 30)
+    quotas: bool = False
+    manual: bool = field(default=False)
+
+
+ORDINARY_WORK: Mapping[str, int] = {"ordinary": 4, "long": 2, "gated": 2, "dependent": 2}
+
+_ARRIVALS = {"arrive": 10, "flood": 2}
+_PROGRESS = {"advance": 12, "accept_result": 8, "grant": 8, "unblock": 8}
+
+CALM = Taste(
+    "calm",
+    {**_ARRIVALS, **_PROGRESS, "message": 1, "blocked": 4, "class": 3, "weight": 1},
+    {**ORDINARY_WORK, "slow_safe_point": 1},
+)
+"""Work comes, is done and verified. Nothing goes wrong: the ground for comparing two runs."""
+
+EVERYTHING = Taste(
+    "everything",
+    {
+        **_ARRIVALS,
+        **_PROGRESS,
+        **dict.fromkeys(
+            ("message", "extension", "offer", "extend_offer", "withdraw", "race", "taken"), 2
+        ),
+        **dict.fromkeys(("offer_other", "revise", "fail", "cancel", "promote"), 2),
+        **dict.fromkeys(("cancel_mission", "terminate_mission"), 1),
+        **dict.fromkeys(("move_membership", "end_membership"), 1),
+        **dict.fromkeys(("class", "weight", "quota", "policy_gate", "limits"), 2),
+        **dict.fromkeys(("progress", "blocked", "failed", "completed", "safe_point"), 2),
+        **dict.fromkeys(("late_report", "answer", "silence", "ping"), 2),
+        **dict.fromkeys(("crash", "stop", "wipe", "truncate", "cut", "cut_group"), 2),
+        **dict.fromkeys(("manual", "deliver", "again", "ahead", "forge"), 2),
+        **dict.fromkeys(("start", "heal", "heal_group", "automatic"), 14),
+    },
+    {
+        **ORDINARY_WORK,
+        **dict.fromkeys(("slow_safe_point", "manual_safe_point", "endless", "retrying"), 1),
+        **dict.fromkeys(("short_offer", "short_ownership", "short_lease", "unsuited"), 1),
+    },
+    quotas=True,
+)
+"""Every move and every kind of WorkItem."""
+
+NETWORK = Taste(
+    "network",
+    {
+        **_ARRIVALS,
+        **_PROGRESS,
+        **dict.fromkeys(("message", "extension", "ping", "forge", "crash"), 2),
+        **dict.fromkeys(("deliver", "again", "ahead"), 8),
+        **dict.fromkeys(("manual", "cut", "cut_group"), 3),
+        **dict.fromkeys(("heal", "heal_group", "automatic", "start"), 10),
+    },
+    {"ordinary": 6, "long": 2, "gated": 1},
+    groups=(1, 3),
+    manual=True,
+)
+"""Events come late, twice, out of order, over links that break."""
+
+SESSIONS = Taste(
+    "sessions",
+    {
+        **_ARRIVALS,
+        **_PROGRESS,
+        **dict.fromkeys(("crash", "cut", "stop"), 4),
+        **dict.fromkeys(("wipe", "truncate"), 3),
+        **dict.fromkeys(("silence", "blocked", "class"), 3),
+        **dict.fromkeys(("start", "heal"), 16),
+        "manual": 2,
+        "deliver": 2,
+        "automatic": 8,
+    },
+    {**ORDINARY_WORK, "slow_safe_point": 1, "short_lease": 1},
+)
+"""Runtime sessions end and begin at every moment, with and without the disk."""
+
+ENDINGS = Taste(
+    "endings",
+    {
+        **_ARRIVALS,
+        **_PROGRESS,
+        **dict.fromkeys(("withdraw", "race", "taken", "offer_other", "offer", "extend_offer"), 3),
+        **dict.fromkeys(("revise", "fail", "cancel", "promote"), 3),
+        **dict.fromkeys(("cancel_mission", "terminate_mission", "end_membership"), 1),
+        **dict.fromkeys(("move_membership", "silence", "late_report"), 4),
+        **dict.fromkeys(("manual", "deliver"), 2),
+        **dict.fromkeys(("automatic",), 8),
+    },
+    {
+        **ORDINARY_WORK,
+        **dict.fromkeys(("short_offer", "short_ownership", "short_lease", "endless"), 2),
+    },
+)
+"""Offers, ownership, Memberships and Missions end, often while a Command is under way."""
+
+GATES = Taste(
+    "gates",
+    {
+        **_ARRIVALS,
+        **_PROGRESS,
+        "grant": 14,
+        "grant_briefly": 10,
+        "policy_gate": 5,
+        "offer": 10,
+        "fail": 1,
+        "crash": 2,
+        "start": 16,
+    },
+    {"gated": 5, "gated_briefly_owned": 4, "policy_gated": 2, "long": 3, "dependent": 2},
+    slots=(1, 1),
+    items=(3, 6),
+)
+"""Approvals are granted, run out, and belong to an ownership that is over."""
+
+CONTENTION = Taste(
+    "contention",
+    {
+        **_ARRIVALS,
+        **_PROGRESS,
+        "flood": 6,
+        "class": 10,
+        **dict.fromkeys(("weight", "quota", "limits", "blocked", "safe_point"), 3),
+    },
+    {"ordinary": 3, "long": 4, "slow_safe_point": 5, "manual_safe_point": 1},
+    items=(3, 7),
+    quotas=True,
+)
+"""More work than slots, and a policy that changes its mind."""
+
+CHECKPOINTS = Taste(
+    "checkpoints",
+    {
+        **_ARRIVALS,
+        **_PROGRESS,
+        "flood": 5,
+        "class": 14,
+        "blocked": 8,
+        **dict.fromkeys(("crash", "cut"), 4),
+        **dict.fromkeys(("wipe", "truncate"), 6),
+        **dict.fromkeys(("start", "heal"), 20),
+    },
+    {"long": 5, "slow_safe_point": 2, "ordinary": 1},
+    slots=(1, 1),
+    items=(2, 5),
+)
+"""Work is set aside and taken up again, over crashes and lost disks."""
+
+FAILURES = Taste(
+    "failures",
+    {
+        "arrive": 10,
+        "advance": 10,
+        "failed": 20,
+        "crash": 6,
+        "stop": 1,
+        "cut": 2,
+        **dict.fromkeys(("start", "heal"), 20),
+    },
+    {"retrying": 8, "ordinary": 1},
+    items=(1, 3),
+    steps=(8, 20),
+)
+"""Attempts fail, and sessions end between them."""

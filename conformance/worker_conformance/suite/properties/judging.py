@@ -1,0 +1,191 @@
+"""Judging: whether a property holds over its worlds, and the shortest course in which it does not.
+
+Takes one property through so many worlds, stops at the first failure, shortens it, and says what is
+wrong as a Finding. Never prints and never writes a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from statistics import median
+
+from attrs import field, frozen
+
+from worker_conformance.judge.monitors import REGISTRY as MONITORS
+from worker_conformance.judge.verdicts import Failure, Measurement, Verdict
+from worker_conformance.scenario.model import Scenario
+from worker_conformance.suite.play import Sighting
+from worker_conformance.suite.properties.coverage import Coverage, summed
+from worker_conformance.suite.properties.finding import Finding
+from worker_conformance.suite.properties.outcome import compared, differences
+from worker_conformance.suite.properties.program import Program, Where, course_of
+from worker_conformance.suite.properties.reduction import reduced
+from worker_conformance.suite.properties.registry import Property, Relation, Rules
+from worker_conformance.suite.properties.theatre import Course, Theatre
+
+Predicate = Callable[[Scenario, Program], Finding | None]
+
+
+@frozen
+class Judged:
+    """What came of one property. `found` is the shortened failure, where there is one."""
+
+    verdict: Verdict
+    witness: int
+    reason: str
+    found: Finding | None
+    measurements: tuple[Measurement, ...]
+    sightings: tuple[tuple[Sighting, ...], ...]
+    coverage: Coverage = field(factory=dict)
+
+
+def judge(this: Property, theatre: Theatre, worlds: int) -> Judged:
+    """Judge one property over so many worlds."""
+    watch = _Watch(theatre)
+    if isinstance(this, Rules):
+        found = _judge_rules(this, theatre, worlds, watch)
+    else:
+        found = _judge_relation(this, theatre, worlds, watch)
+    measurements = (
+        Measurement("worlds", watch.worlds, None, "worlds"),
+        Measurement("length of a course", float(median(watch.lengths or [0])), None, "steps"),
+    )
+    verdict, reason = Verdict.PASS, ""
+    if found is not None:
+        verdict = Verdict.FAIL
+    elif watch.witness == 0:
+        verdict, reason = Verdict.INCONCLUSIVE, f"never reached: {this.info.reached}"
+    return Judged(
+        verdict,
+        watch.witness,
+        reason,
+        found,
+        measurements,
+        tuple(watch.sightings),
+        summed(watch.coverages),
+    )
+
+
+class _Watch:
+    """What a property has seen so far."""
+
+    def __init__(self, theatre: Theatre) -> None:
+        self.theatre = theatre
+        self.witness = 0
+        self.worlds = 0
+        self.lengths: list[int] = []
+        self.sightings: list[tuple[Sighting, ...]] = []
+        self.coverages: list[Coverage] = []
+
+    def take(self, course: Course) -> None:
+        """Count one course."""
+        self.lengths.append(len(course.actions))
+        self.sightings.append(course.sightings)
+        self.coverages.append(course.coverage)
+
+
+# --- rules --------------------------------------------------------------------------------
+
+
+def _judge_rules(this: Rules, theatre: Theatre, worlds: int, watch: _Watch) -> Finding | None:
+    monitors = _claimed(this, theatre)
+    first: list[tuple[Course, Finding]] = []
+
+    def take(course: Course) -> None:
+        if first:
+            return
+        watch.worlds += 1
+        watch.take(course)
+        watch.witness += _reached(this, monitors, course)
+        found = _broken_rule(this, monitors, course)
+        if found is not None:
+            first.append((course, found))
+
+    theatre.draw(this.taste, worlds, take)
+    if not first:
+        return None
+    course, found = first[0]
+
+    def still(picture: Scenario, program: Program) -> Finding | None:
+        again = _broken_rule(this, monitors, theatre.play(picture, program))
+        return again if again is not None and again.kind == found.kind else None
+
+    return reduced(course.picture, course.program, found, still)
+
+
+def _claimed(this: Rules, theatre: Theatre) -> frozenset[str]:
+    """The property's monitors whose area the Worker claims."""
+    claimed = {i.check_id for i, _ in MONITORS if theatre.declaration.claims(i.profile.value)}
+    return this.monitors & claimed
+
+
+def _reached(this: Rules, monitors: frozenset[str], course: Course) -> int:
+    if this.served:
+        return sum(end.taken for end in course.ends.values())
+    return sum(one.witness for one in course.sightings if one.check_id in monitors)
+
+
+def _broken_rule(this: Rules, monitors: frozenset[str], course: Course) -> Finding | None:
+    if course.trouble is not None:
+        return Finding.of_trouble(course)
+    breach = course.breach_of(monitors)
+    if breach is not None:
+        return Finding.of_monitor(course, breach)
+    if this.served and course.rest.waiting:
+        return Finding.of_waiting(course)
+    return None
+
+
+# --- relations ----------------------------------------------------------------------------
+
+
+def _judge_relation(this: Relation, theatre: Theatre, worlds: int, watch: _Watch) -> Finding | None:
+    for number, plain in enumerate(theatre.drawn(this.taste, worlds)):
+        random = Random(f"{theatre.seed} {this.info.check_id} {number}")  # noqa: S311 - no secret
+        actions = [line.cue for line in plain.program]
+        program = this.variation(random, [one for one in actions if not callable(one)])
+        watch.worlds += 1
+        watch.take(plain)
+        if plain.trouble is not None:
+            continue
+        if any(line.where is Where.PLAIN for line in program):
+            plain, varied = _both(theatre, plain.picture, program)
+        else:
+            varied = theatre.play(plain.picture, course_of(program, Where.VARIED))
+        watch.take(varied)
+        watch.witness += len(compared(plain.ends, varied.ends))
+        found = _difference(plain, varied)
+        if found is not None:
+            return _shortened(theatre, plain, varied, found)
+    return None
+
+
+def _both(theatre: Theatre, picture: Scenario, program: Program) -> tuple[Course, Course]:
+    plain = theatre.play(picture, course_of(program, Where.PLAIN))
+    return plain, theatre.play(picture, course_of(program, Where.VARIED))
+
+
+def _difference(plain: Course, varied: Course) -> Finding | None:
+    if varied.trouble is not None:
+        return Finding.of_trouble(varied)
+    found = differences(plain.ends, varied.ends)
+    return Finding.of_difference(varied, found[0]) if found else None
+
+
+def _shortened(theatre: Theatre, plain: Course, varied: Course, found: Finding) -> Finding:
+    """Shorten both courses together: what stands in one of them only keeps its mark."""
+    # Only one of the courses says more than the other; its marks tell where.
+    longer = any(line.where is Where.PLAIN for line in plain.program)
+    program = plain.program if longer else varied.program
+
+    def still(picture: Scenario, candidate: Program) -> Finding | None:
+        again = _difference(*_both(theatre, picture, candidate))
+        return again if again is not None and again.kind == found.kind else None
+
+    return reduced(varied.picture, program, found, still)
+
+
+def failure_of(found: Finding) -> Failure:
+    """A Finding as every report shows a failure."""
+    return Failure(found.expected, found.observed, found.transcript, step=found.place)

@@ -1,0 +1,230 @@
+"""The theatre: plays courses of worlds on the bench and keeps what was seen of each.
+
+One Worker, one seed, many courses: drawn by Hypothesis, or played from a program. Every course is
+watched by all monitors. Never decides what a course means for a property.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import hypothesis
+from attrs import evolve, field, frozen
+from hypothesis import strategies as st
+
+from worker_conformance.judge.monitors import Context, watch
+from worker_conformance.judge.trace import Trace
+from worker_conformance.port.contract import HookNotSupported, Port
+from worker_conformance.port.declaration import Declaration, Parameters
+from worker_conformance.scenario.generation import (
+    Draw,
+    Taste,
+    draw_action,
+    draw_organization,
+)
+from worker_conformance.scenario.model import Action, Scenario, Start, Step
+from worker_conformance.suite.bench import Bench
+from worker_conformance.suite.play import Sighting, sighting_of
+from worker_conformance.suite.properties.coverage import Coverage, coverage_of
+from worker_conformance.suite.properties.epilogue import Rest, play_epilogue
+from worker_conformance.suite.properties.outcome import Ends, ends_of
+from worker_conformance.suite.properties.program import Line, Program, unblocked_in
+from worker_conformance.suite.properties.stagehand import Stagehand
+from worker_conformance.suite.world import NeverRests
+
+SEED_STRIDE = 1_000_003  # tells the drawing of worlds apart from the naming of things in them
+
+
+@frozen
+class Course:
+    """One course of a world.
+
+    `picture` is the world without steps; `program` what was really played before the epilogue, and
+    `epilogue` what the epilogue did. `trouble` says how the course broke off, if it did.
+    """
+
+    picture: Scenario
+    program: Program
+    epilogue: tuple[Action, ...]
+    ends: Ends
+    rest: Rest
+    sightings: tuple[Sighting, ...]
+    coverage: Coverage
+    name_of: Callable[[str], str | None] = field(eq=False, repr=False)
+    trace: Trace = field(eq=False, repr=False)
+    trouble: tuple[str, str] | None = None
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """What was played, the epilogue included."""
+        return (*self._told(), *self.epilogue)
+
+    def scenario(self) -> Scenario:
+        """The course as a Scenario."""
+        return evolve(self.picture, steps=tuple(Step(action) for action in self.actions))
+
+    def _told(self) -> Iterator[Action]:
+        for line in self.program:
+            if callable(line.cue):
+                raise TypeError("what was played is an action")
+            yield line.cue
+
+    def breach_of(self, check_ids: frozenset[str]) -> Sighting | None:
+        """The first of these monitors that saw a breach."""
+        return next((s for s in self.sightings if s.failure and s.check_id in check_ids), None)
+
+    def without_trace(self) -> Course:
+        """The same, for keeping."""
+        return evolve(self, trace=Trace(self.trace.scenario_id, self.trace.seed))
+
+
+Pick = Callable[[Stagehand], Iterator[Line]]
+
+
+class Theatre:
+    """All courses of one judging process. `seed` is the run's."""
+
+    def __init__(self, bench: Bench, seed: int) -> None:
+        self._bench = bench
+        self._pools: dict[tuple[str, int], tuple[Course, ...]] = {}
+        self.seed = seed
+        self.played = 0
+
+    @property
+    def declaration(self) -> Declaration:
+        """What the Worker declares."""
+        return self._bench.declaration()
+
+    def drawn(self, taste: Taste, count: int) -> tuple[Course, ...]:
+        """So many courses of a taste, the same for everyone who asks in this run."""
+        key = (taste.name, count)
+        if key not in self._pools:
+            courses: list[Course] = []
+            self.draw(taste, count, lambda course: courses.append(course.without_trace()))
+            self._pools[key] = tuple(courses)
+        return self._pools[key]
+
+    def draw(self, taste: Taste, count: int, take: Callable[[Course], object]) -> None:
+        """Let Hypothesis draw so many courses; a Worker that answers otherwise to the same drawing
+        only makes it begin again with another drawing."""
+        done = 0
+        for attempt in range(count + 1):
+            if done >= count:
+                return
+
+            def counted(course: Course) -> None:
+                nonlocal done
+                if done < count:
+                    done += 1
+                    take(course)
+
+            try:
+                self._draw(taste, count - done, self.seed * SEED_STRIDE + attempt, counted)
+            except (hypothesis.errors.Flaky, hypothesis.errors.FlakyStrategyDefinition):
+                continue
+
+    def _draw(self, taste: Taste, count: int, seed: int, take: Callable[[Course], object]) -> None:
+        @st.composite
+        def courses(draw: Draw) -> None:
+            take(self._improvise(draw, taste))
+
+        @hypothesis.seed(seed)
+        @hypothesis.settings(
+            max_examples=count,
+            database=None,
+            deadline=None,
+            phases=(hypothesis.Phase.generate,),
+            suppress_health_check=list(hypothesis.HealthCheck),
+            verbosity=hypothesis.Verbosity.quiet,
+        )
+        @hypothesis.given(courses())
+        def watched(_: None) -> None:
+            """A course has been played while it was drawn."""
+
+        watched()
+
+    def _improvise(self, draw: Draw, taste: Taste) -> Course:
+        picture = draw_organization(draw, taste)
+        length = draw(st.integers(*taste.steps))
+
+        def improvised(hand: Stagehand) -> Iterator[Line]:
+            yield Line(Start())
+            for _ in range(length):
+                yield Line(draw_action(draw, hand.stage(), taste))
+
+        return self._play(picture, improvised)
+
+    def play(self, picture: Scenario, program: Program) -> Course:
+        """Play a program, leaving out what is impossible when its turn comes."""
+        return self._play(picture, lambda _: iter(program))
+
+    def _play(self, picture: Scenario, pick: Pick) -> Course:
+        self.played += 1
+
+        def use(port: Port, parameters: Parameters, workspace: Path) -> Course:
+            hand = Stagehand(picture, port, parameters, self.seed, workspace)
+            program, trouble = _performed(hand, pick)
+            told = len(hand.played)
+            rest = Rest()
+            if trouble is None:
+                try:
+                    rest = play_epilogue(hand, unblocked_in(hand.played))
+                except NeverRests as restless:
+                    trouble = ("a Worker at rest once it says so", str(restless))
+            course = _seen(hand, program, parameters, rest, trouble, told)
+            hand.world.leave()
+            return course
+
+        return self._bench.lend(picture.agent.slots, use)
+
+
+def _performed(hand: Stagehand, pick: Pick) -> tuple[Program, tuple[str, str] | None]:
+    """What was really played, and how it broke off."""
+    done: list[Line] = []
+    try:
+        for line in pick(hand):
+            cue = line.cue
+            for action in cue(hand.stage()) if callable(cue) else (cue,):
+                before = len(hand.played)
+                hand.take(action)
+                done += [Line(one, line.where) for one in hand.played[before:]]
+    except NeverRests as restless:
+        return tuple(done), ("a Worker at rest once it says so", str(restless))
+    except HookNotSupported as unsupported:
+        expected = f"the stimulus {unsupported.stimulus_type!r} is supported"
+        return tuple(done), (expected, str(unsupported))
+    return tuple(done), None
+
+
+def _seen(
+    hand: Stagehand,
+    program: Program,
+    parameters: Parameters,
+    rest: Rest,
+    trouble: tuple[str, str] | None,
+    told: int,
+) -> Course:
+    organization, trace = hand.world.organization, hand.world.trace
+    context = Context(
+        parameters=parameters,
+        name_of=organization.names.name_of,
+        markers=organization.markers(),
+        secrets=organization.secrets(),
+    )
+    monitors = watch(trace, context)
+    sightings = tuple(sighting_of(one, trace, organization.names.name_of) for one in monitors)
+    witnesses: Mapping[str, int] = Counter({one.check_id: one.witness for one in sightings})
+    return Course(
+        picture=evolve(hand.scenario(), steps=()),
+        program=program,
+        epilogue=tuple(hand.played[told:]),
+        ends=ends_of(hand),
+        rest=rest,
+        sightings=sightings,
+        coverage=coverage_of(trace, hand.played, witnesses),
+        name_of=organization.names.name_of,
+        trace=trace,
+        trouble=trouble,
+    )
