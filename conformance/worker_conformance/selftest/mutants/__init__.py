@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from worker_conformance.selftest.mutants import (
+    admission,
+    durability,
     leases,
     preemption,
     privacy,
@@ -16,14 +18,12 @@ from worker_conformance.selftest.mutants.base import Mutant
 
 __all__ = ["MUTANTS", "NOT_COVERED", "Mutant"]
 
-_AREAS = (replay, signatures, leases, preemption, scheduling, privacy)
+_AREAS = (durability, replay, signatures, leases, preemption, scheduling, privacy, admission)
 
 MUTANTS: Mapping[str, Mutant] = {one.name: one for area in _AREAS for one in area.MUTANTS}
 """Every mutant by its name."""
 
 NOT_COVERED: Mapping[str, str] = {
-    "MON-0030": "no vector makes a Worker send its Presence yet",
     "MON-0031": "an in-process Worker has no log of its own",
-    "MON-0037": "no vector makes a Worker send its Presence yet",
 }
 """Checks that no mutant is known to fail, and why."""

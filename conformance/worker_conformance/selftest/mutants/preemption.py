@@ -11,7 +11,7 @@ from worker_conformance.selftest.interposer import Interposer, effects_of, paylo
 from worker_conformance.selftest.mutants.base import mutant
 from worker_conformance.selftest.speaker import events_in
 
-QUANTUM = 120 * 1_000_000  # microseconds that undeclared time slicing gives to each run
+QUANTUM = 20 * 1_000_000  # microseconds that undeclared time slicing gives to each run
 
 
 class PausesAtOnce(Interposer):
@@ -19,6 +19,16 @@ class PausesAtOnce(Interposer):
 
     def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
         return (effect, {**effect, "type": "pause"}) if effect["type"] == "preempt" else (effect,)
+
+
+class StartsPaused(Interposer):
+    """Puts resumed work into its slot and pauses it there until somebody asks for it."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if "resumeFrom" not in effect:
+            return (effect,)
+        slot, item = effect["slotId"], effect["workItemId"]
+        return (effect, {"type": "pause", "slotId": slot, "workItemId": item})
 
 
 class ReleasesBeforeItsCheckpoint(Interposer):
@@ -106,7 +116,7 @@ def preempted_work_disappears(parts: Parts) -> None:
 
 @altered
 def undeclared_time_slicing(parts: Parts) -> None:
-    """Preempts whatever has run for two minutes while something else waits."""
+    """Preempts whatever has run for twenty seconds while something else waits."""
     consider, phase = parts.get("preemption.consider"), parts.get("runtime.Phase.RUNNING")
 
     def and_slice(turn: Any) -> None:
@@ -129,6 +139,13 @@ MUTANTS = (
         "WRK-015.b",
         "PREEMPT-0002 MON-0008",
         "Preemption as operating systems do it, applied to work with side effects.",
+    ),
+    mutant(
+        StartsPaused,
+        "WRK-015.e",
+        "MON-0060 MON-0008",
+        "Warm standby: the slot is taken, and nothing in it moves.",
+        seen_in="PREEMPT-0003",
     ),
     mutant(
         ReleasesBeforeItsCheckpoint,
@@ -164,7 +181,7 @@ MUTANTS = (
     mutant(
         undeclared_time_slicing,
         "WRK-015.e",
-        "PREEMPT-0005 PREEMPT-0006",
+        "PREEMPT-0005 PREEMPT-0006 MON-0061 MON-0062",
         "Round robin borrowed from schedulers for which a switch costs nothing.",
     ),
 )

@@ -103,6 +103,39 @@ class CredentialsInTheResult(Interposer):
         return (self.speaker.with_payload(effect, environment=environment),)
 
 
+class NonceNamesAGroup(Interposer):
+    """Makes nonces from the Group that spoke last, so that replies can be told apart in a log."""
+
+    def _begin(self) -> None:
+        self._last = ""
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        for event in events_in(stimulus):
+            self._last = str(event.get("groupId", self._last))
+        return stimulus
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if find(effect, "frame", "frameType") != "PING":
+            return (effect,)
+        frame: Any = effect["frame"]
+        nonce = base64.urlsafe_b64encode(self._last.encode()).decode().rstrip("=")
+        return ({**effect, "frame": {**frame, "nonce": nonce}},)
+
+
+class PresenceIsAlwaysFree(Interposer):
+    """Says in its Presence that all slots are free."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        presence: Any = find(effect, "frame", "presence")
+        if presence is None:
+            return (effect,)
+        frame: Any = effect["frame"]
+        most = presence["capacity"]["maxSlots"]
+        capacity = {**presence["capacity"], "activeSlots": 0, "availableSlots": most}
+        changed = {**presence, "status": "online", "capacity": capacity}
+        return ({**effect, "frame": {**frame, "presence": changed}},)
+
+
 # --- leaks into slots ---------------------------------------------------------------------
 
 
@@ -248,6 +281,20 @@ MUTANTS = (
         "WRK-012.e",
         "DISC-0003 MON-0015",
         "The reason text of a preemption, written for administrators.",
+    ),
+    mutant(
+        NonceNamesAGroup,
+        "IDN-006.a",
+        "MON-0030",
+        "Correlation for support, in the only free text of a control frame.",
+        seen_in="REPLAY-0017",
+    ),
+    mutant(
+        PresenceIsAlwaysFree,
+        "IDN-005.a",
+        "MON-0037",
+        "A heartbeat that is built once and sent for ever.",
+        seen_in="REPLAY-0017",
     ),
     mutant(
         CredentialsInTheResult,
