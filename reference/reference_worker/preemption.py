@@ -1,24 +1,26 @@
 """Cooperative preemption: when a running WorkItem is asked for a safe point.
 
 Responsible for the decision (MWP-WRK-015, step 1) and for taking it back. Never interrupts
-anything. Each preemption has a cause, a *challenger*: an item that has just arrived or been raised
-by policy, of a higher class than the victim, and next in the Scheduler's order. So two items cannot
-preempt each other without a new cause, and fair turns of a lower class are left alone.
+anything. Each preemption has a cause, a *challenger*: an item that arrived or was raised by policy
+after the victim's run began, of a higher class, and next in the Scheduler's order. So two items
+cannot preempt each other without a new cause, and fair turns of a lower class are left alone.
 """
 
 from __future__ import annotations
 
 from reference_worker import eligibility, offline, slots
+from reference_worker.instants import MICROS
 from reference_worker.records import WorkItem
 from reference_worker.runtime import Phase, Run
 from reference_worker.turn import Turn
 
+SEGMENT = 1 * MICROS  # what a run gets before it can be asked for a safe point: some progress
 PREEMPTIONS_MAX = 3  # for one item in one ownership; declared as `maxPreemptionsPerItem`
 
 
 def challenge(turn: Turn, work_item_id: str) -> None:
     """Note a cause for preemption."""
-    turn.runtime.challengers[work_item_id] = None
+    turn.runtime.challengers[work_item_id] = turn.runtime.occasion()
 
 
 def consider(turn: Turn) -> None:
@@ -65,8 +67,16 @@ def _is_wanted(turn: Turn, run: Run) -> bool:
 def _preempt_for(turn: Turn, challenger: str, class_name: str) -> None:
     if any(run.challenger == challenger for run in turn.runtime.runs.values()):
         return
-    victims = [run for run in turn.runtime.runs.values() if _may_be_paused(turn, run)]
-    victims = [run for run in victims if _rank_of(turn, run) < _rank(turn, class_name)]
+    since, rank = turn.runtime.challengers[challenger], _rank(turn, class_name)
+    victims = [
+        run
+        for run in turn.runtime.runs.values()
+        if run.occasion < since and _rank_of(turn, run) < rank and _may_be_paused(turn, run)
+    ]
+    for run in victims:
+        if turn.now < run.began_at + SEGMENT:
+            turn.runtime.timers.set(run.began_at + SEGMENT, run.work_item_id)
+    victims = [run for run in victims if turn.now >= run.began_at + SEGMENT]
     if not victims:
         return
     victim = min(victims, key=lambda run: (_rank_of(turn, run), run.slot_id))

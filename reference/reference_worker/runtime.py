@@ -70,7 +70,8 @@ class Run:
     work_item_id: str
     lease_id: str
     ownership_epoch: int
-    class_name: str
+    began_at: int
+    occasion: int
     phase: Phase = Phase.RUNNING
     challenger: str = ""
     reported: Checkpoint | None = None
@@ -181,7 +182,8 @@ class Runtime:
     tokens: dict[str, Token] = field(factory=dict)
     buffers: dict[str, dict[int, tuple[Document, str]]] = field(factory=dict)
     timers: Timers = field(factory=Timers)
-    challengers: dict[str, None] = field(factory=dict)
+    challengers: dict[str, int] = field(factory=dict)  # with the occasion of the challenge
+    occasions: int = 0  # counts runs and challenges, to tell which came first
     dependents: dict[str, dict[str, None]] = field(factory=dict)
     claims: dict[str, None] = field(factory=dict)
     owed: dict[str, int] = field(factory=dict)
@@ -190,6 +192,11 @@ class Runtime:
     waiting: dict[str, dict[str, None]] = field(factory=dict)
     outstanding: dict[str, dict[str, None]] = field(factory=dict)
     cut_at: dict[str, int] = field(factory=dict)
+
+    def occasion(self) -> int:
+        """A number larger than any before."""
+        self.occasions += 1
+        return self.occasions
 
     def run_of(self, work_item_id: str) -> Run | None:
         """The slot in which an item runs."""

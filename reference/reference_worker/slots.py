@@ -205,7 +205,8 @@ def _run(turn: Turn, item: WorkItem) -> None:
         work_item_id=item.work_item_id,
         lease_id=lease.lease_id,
         ownership_epoch=lease.ownership_epoch,
-        class_name=runtime.policy.class_of(item.group_id, item.work_item_id),
+        began_at=turn.now,
+        occasion=runtime.occasion(),
     )
     effect: Document = {
         "type": "run",
