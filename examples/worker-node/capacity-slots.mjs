@@ -53,6 +53,7 @@ export class CapacitySlots {
       const lease = item.leases.execution;
       if (item.state !== "active" || !lease || item.refused || item.session.ranUnder === lease.leaseId) continue;
       const group = this.session.groups.get(item.groupId);
+      if (this.session.now < (item.session.retryAt ?? 0)) { this.session.wakeBy(item.session.retryAt); continue; }
       if (!this.session.canSend(group) || !this.mayRun(item, lease.leaseId)) continue;
       const slot = this.of(item) ?? this.slots.find((candidate) => !candidate.phase);
       if (!slot) continue;
@@ -90,7 +91,7 @@ export class CapacitySlots {
     if (item.state !== "queued" && !returned) return false;
     if (!session.canSend(group) || group.history.membership.state !== "active") return false;
     if (session.now >= millis(item.leases.ownership?.expiresAt) || !item.leases.ownership) return false;
-    if (session.outbox.pending(item, "work.start")) return false;
+    if (item.buffered || session.outbox.pending(item, "work.start")) return false;
     const { policy } = session.organization;
     if (item.contract.requiredCapabilities.some(({ id }) => policy.capabilityAvailability[id] === "unavailable")) return false;
     if (!item.contract.dependencyWorkItemIds.every((id) => group.history.items.get(id)?.state === "verified")) return false;
@@ -114,7 +115,7 @@ export class CapacitySlots {
       this.start(slot, decision);
     }
     for (const slot of this.slots) {
-      if (slot.phase !== "preempting") continue;
+      if (slot.phase !== "preempting" || !this.session.groups.get(slot.item.groupId).linked) continue;
       if (slot.preemptedFor ? ready.includes(slot.preemptedFor) : this.session.mayNotGoOn(slot.item)) continue;
       this.effect("continue", slot);
       Object.assign(slot, { phase: "running", preemptedFor: undefined });

@@ -17,7 +17,7 @@ export function discloseEstimates(session, items) {
     const status = slot?.phase && slot.phase !== "reserved" ? "active" : "queued";
     if (item.state !== "queued" && item.state !== "active") continue;
     ahead += lengthOf(item);
-    if (item.session.finishing || !session.canSend(session.groups.get(item.groupId))) continue;
+    if ((item.session.finishing && item.session.finishing === item.leases.execution?.leaseId) || !session.canSend(session.groups.get(item.groupId))) continue;
     const stale = !known || known.status !== status || (status === "queued" && session.now >= known.latest);
     if (stale) {
       const start = status === "active" ? session.now : up(session.now + ahead / slots - lengthOf(item) / slots);

@@ -1,6 +1,7 @@
 // What the executor reports, and what is owed for it (PROTOCOL sections 11.3, 11.4, 12, 13).
 
 import { durationMillis, millis } from "./instants.mjs";
+import { bufferCheckpoint } from "./offline.mjs";
 import { holdsLease } from "./outbox.mjs";
 import { hashOf } from "./signed-documents.mjs";
 
@@ -16,7 +17,7 @@ export class Execution {
     const slot = this.session.slots.slots.find((candidate) => candidate.slotId === slotId);
     if (slot?.item?.id !== workItemId || slot.leaseId !== leaseId) return; // about an earlier run
     const current = holdsLease(this.session, slot.item, leaseId);
-    if (current && Object.values(report.usage ?? {}).some((amount) => amount > 0)) {
+    if (current && this.session.groups.get(slot.item.groupId).linked && Object.values(report.usage ?? {}).some((amount) => amount > 0)) {
       const { item } = slot;
       this.owe(item, leaseId, "ext.missionweaveprotocol.core.resource_usage_record", { usageDelta: report.usage }, {
         failed: (error) => { if (error.code === "BUDGET_EXCEEDED") item.session.exhausted = true; },
@@ -61,7 +62,8 @@ export class Execution {
 
   progress() {}
 
-  safe_point(slot, { checkpointId, checkpointHash }) {
+  safe_point(slot, { checkpointId, checkpointHash, usage }) {
+    if (!this.session.groups.get(slot.item.groupId).linked) return bufferCheckpoint(this.session, slot, { checkpointId, checkpointHash, usage });
     if (slot.phase !== "preempting") return;
     const { item, preemptedFor } = slot;
     Object.assign(slot, { phase: "checkpointing", checkpointId });
@@ -104,21 +106,14 @@ export class Execution {
     const wait = backoff === "none" ? 0 : Math.min(longest, 1000 * (backoff === "exponential" ? 2 ** (item.attempts - 1) : 1));
     const again = session.now + wait;
     if (retryableFailures.includes(code) && item.attempts < maxAttempts && again < millis(item.contract.deadline)) {
-      Object.assign(slot, { phase: "waiting", again });
+      item.session.retryAt = again;
+      session.slots.free(slot, "release");
+      item.session.ranUnder = undefined;
       return;
     }
     this.owe(item, slot.leaseId, "work.fail",
       { reason: code, evidence: evidence.map((document) => session.signer.sign(document, document.createdAt)) });
     session.slots.free(slot, "release");
-  }
-
-  /** Attempts whose delay is over run again under the same lease. */
-  retry() {
-    for (const slot of this.session.slots.slots) {
-      if (slot.phase !== "waiting") continue;
-      if (slot.again <= this.session.now) this.session.slots.run(slot);
-      else this.session.wakeBy(slot.again);
-    }
   }
 
   operation(slot, { operationId, effect }, current) {

@@ -1,6 +1,7 @@
 // Frames that arrive: routed by Group, verified, put in order (PROTOCOL sections 6.4, 16, 17).
 
 import { canonical, readStrictly } from "./canonical.mjs";
+import { conforms } from "./schemas.mjs";
 import { fromBase64url, hashOf } from "./signed-documents.mjs";
 
 export class Inbox {
@@ -27,7 +28,8 @@ export class Inbox {
     const { session } = this;
     const refuse = (code) => session.effect({ type: "reject", frameId, code });
     const { organization } = session;
-    if (!event?.acceptedBy || !session.registry.verifies(event, event.acceptedBy, "occurredAt")) {
+    if (!conforms(event, "event")) return refuse("SCHEMA_VALIDATION_FAILED");
+    if (!session.registry.verifies(event, event.acceptedBy, "occurredAt")) {
       return refuse("AUTH_INVALID_SIGNATURE");
     }
     if (!organization.authorized.eventAuthority.includes(event.acceptedBy.id)) return refuse("AUTH_FORBIDDEN");
@@ -61,7 +63,7 @@ export class Inbox {
   isApproval(event) {
     const { session } = this;
     const approval = event.kind === "approval.execution.granted" ? event.payload.approval : undefined;
-    return approval?.decision === "approved" && approval.workItemId === event.payload.workItemId
+    return approval?.decision === "approved" && conforms(approval, "approval") && approval.workItemId === event.payload.workItemId
       && session.organization.authorized.approvers.includes(approval.approver.id)
       && session.registry.verifies(approval, approval.approver, "occurredAt");
   }
@@ -79,6 +81,7 @@ export class Inbox {
       session.effect({ type: "reject", snapshotId: snapshot.snapshotId, code, groupId: snapshot.groupId });
     const group = session.groups.get(snapshot.groupId);
     if (!group) return undefined;
+    if (!conforms(snapshot, "group-snapshot")) return refuse("SCHEMA_VALIDATION_FAILED");
     if (!session.registry.verifies(snapshot, snapshot.createdBy, "createdAt")) return refuse("AUTH_INVALID_SIGNATURE");
     if (!session.organization.authorized.archival.includes(snapshot.createdBy.id)) return refuse("AUTH_FORBIDDEN");
     if (hashOf(snapshot) !== group.snapshotHash || hashOf(state) !== snapshot.stateHash) {

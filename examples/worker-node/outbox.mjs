@@ -15,7 +15,7 @@ export class Outbox {
    * Sends a Command about a WorkItem. `stillValid` is asked before it is sent again;
    * `done(event)` or `failed(error)` is called when it is answered.
    */
-  send(kind, item, payload, { stillValid = () => true, done = () => {}, failed = () => {} } = {}) {
+  send(kind, item, payload, { stillValid = () => true, done = () => {}, failed = () => {}, extensions } = {}) {
     const { session } = this;
     const group = session.groups.get(item.groupId);
     const serial = `${session.sessionEpoch}-${(this.counter += 1)}`;
@@ -31,6 +31,7 @@ export class Outbox {
       correlationId: `${session.agent.agentId}:correlation:${serial}`,
       issuedAt: session.stamp,
       payload: { workItemId: item.id, ...payload },
+      ...(extensions && { extensions }),
     }, session.stamp);
     const entry = { command, item, group, stillValid, done, failed, dueAt: session.now + RESEND_SECONDS * 1000 };
     this.open.set(command.actionId, entry);

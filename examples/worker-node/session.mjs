@@ -9,6 +9,7 @@ import { Inbox } from "./inbox.mjs";
 import { millis, spell } from "./instants.mjs";
 import { Journal } from "./journal.mjs";
 import { renewLeases } from "./leases.mjs";
+import { reconcile, seekSafePoints } from "./offline.mjs";
 import { Outbox } from "./outbox.mjs";
 import { KeyRegistry, Signer } from "./signed-documents.mjs";
 
@@ -44,6 +45,7 @@ export class Session {
     else if (record.type === "snapshot") history.restore(record.snapshot, record.state, this.agent.agentId);
     else if (record.type === "attempt") history.item(record.workItemId).attempts += 1;
     else if (record.type === "preempted") history.item(record.workItemId).preemptions += 1;
+    else if (record.type === "buffered") history.item(record.workItemId).buffered = record.buffered;
     else if (record.type === "declined") history.item(record.workItemId).declined.add(record.offer);
   }
 
@@ -138,6 +140,7 @@ export class Session {
     for (const group of concerned) {
       group.linked = state === "up";
       group.live = false;
+      group.downSince = this.now;
       group.graceEnds = group.linked ? Infinity : this.now + this.organization.policy.limits.offlineGraceSeconds * 1000;
       this.outbox.forget((entry) => entry.group === group);
       for (const slot of this.slots.slots) if (slot.phase === "reserved" && slot.item.groupId === group.history.groupId) this.slots.free(slot);
@@ -196,14 +199,14 @@ export class Session {
     this.slots.fence();
     this.outbox.resend();
     this.execution.settle();
+    reconcile(this);
     const items = this.mine();
     this.slots.begin(items);
-    this.execution.retry();
     this.offers();
     renewLeases(this, items);
     this.slots.schedule(items);
     for (const item of items) if (item.session.hold) this.wakeBy(item.session.hold);
-    for (const slot of this.slots.running()) this.wakeBy(this.groups.get(slot.item.groupId).graceEnds);
+    seekSafePoints(this);
     discloseEstimates(this, items);
     this.acknowledge();
   }
