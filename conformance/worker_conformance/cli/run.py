@@ -42,6 +42,10 @@ class _Destinations:
         return self.folder / "report.html"
 
     @property
+    def counterexamples(self) -> Path:
+        return self.folder / "counterexamples"
+
+    @property
     def json_files(self) -> tuple[Path, ...]:
         return (self.folder / "result.json", *([self.json] if self.json else []))
 
@@ -54,6 +58,8 @@ class _Destinations:
 
         Reports of an earlier run go, so that none is taken for this one's if this one breaks off.
         """
+        for old in self.counterexamples.glob("PROP-*.yaml"):
+            old.unlink(missing_ok=True)
         for file in (self.html_file, *self.json_files, *self.junit_files):
             try:
                 file.parent.mkdir(parents=True, exist_ok=True)
@@ -78,6 +84,7 @@ class _Destinations:
 @worker_option
 @profile_option
 @click.option("--quick", is_flag=True, help="The short run: for a first look, not for a claim.")
+@click.option("--thorough", is_flag=True, help="Thousands of generated worlds: takes hours.")
 @seed_option
 @click.option(
     "--jobs",
@@ -94,7 +101,7 @@ class _Destinations:
     default=REPORT_FOLDER,
     show_default=True,
     metavar="DIR",
-    help="Folder for report.html, result.json and junit.xml.",
+    help="Folder for report.html, result.json, junit.xml and counterexamples.",
 )
 @click.option(
     "--junit",
@@ -124,6 +131,7 @@ def run(
     worker: str,
     profiles: tuple[str, ...],
     quick: bool,  # noqa: FBT001 - click hands flags over by name
+    thorough: bool,  # noqa: FBT001 - as above
     seed: int,
     jobs: int,
     report: Path,
@@ -143,6 +151,8 @@ def run(
     """
     from worker_conformance.suite.engine import RunOptions
 
+    if quick and thorough:
+        raise UsageError("quick-thorough", "--quick and --thorough exclude each other", "give one")
     detail = _detail(quiet=quiet, verbose=verbose)
     engine = engine_of(context)
     chosen = tuple(check.check_id for check in choose(engine.catalogue(), checks)) if checks else ()
@@ -156,6 +166,8 @@ def run(
         jobs=jobs,
         quick=quick,
         timeout_seconds=timeout,
+        thorough=thorough,
+        failures=destinations.counterexamples,
     )
     with _display(detail, no_color=no_color) as display:
         result = engine.run(options, display)

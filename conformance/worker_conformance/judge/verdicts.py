@@ -215,7 +215,8 @@ class Area:
 class RunResult:
     """Everything one run found out, and what may be said of the Worker because of it.
 
-    `checks` stand in the order of their IDs, however many processes ran them.
+    `checks` stand in the order of their IDs, however many processes ran them. `coverage` counts
+    what generated worlds reached: WorkItem states, transitions, error codes, moves, monitors.
     """
 
     suite: SuiteIdentity
@@ -226,6 +227,7 @@ class RunResult:
     requirement_digest: str
     vector_digest: str
     checks: tuple[CheckResult, ...] = field()
+    coverage: Mapping[str, int] = field(factory=dict)
     protocol: str = PROTOCOL_VERSION
     schema_version: str = SCHEMA_VERSION
 

@@ -60,6 +60,8 @@ def to_document(result: RunResult, *, timing: bool) -> JsonObject:
         "outcome": _outcome(result),
         "checks": [_check(check) for check in result.checks],
     }
+    if result.coverage:
+        document["coverage"] = dict(result.coverage)
     if timing:
         document["timing"] = _timing(result)
     return document
@@ -249,6 +251,7 @@ def _read_version_1(document: JsonObject) -> RunResult:
         requirement_digest=text_at(document, "suite", "requirementDigest"),
         vector_digest=text_at(document, "suite", "vectorDigest"),
         checks=tuple(_read_check(each, seconds) for each in list_at(document, "checks")),
+        coverage=cast("dict[str, int]", find(document, "coverage") or {}),
         protocol=text_at(document, "protocolVersion"),
         schema_version=text_at(document, "schemaVersion"),
     )

@@ -1,6 +1,7 @@
 """The catalogue: every check of the suite, whatever its kind, under its permanent ID.
 
-A vector is a check; so is a monitor, which is judged over all Traces of a run. Never runs one.
+A vector is a check; so is a monitor, which is judged over all Traces of a run, and a property,
+which makes its own worlds. Never runs one.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from worker_conformance.scenario.dump import to_yaml
 from worker_conformance.scenario.loader import load_all
 from worker_conformance.scenario.model import Drive, Level, Scenario
 from worker_conformance.scenario.requirements import Requirement, load_requirements
+from worker_conformance.suite.properties.catalogue import PROPERTIES, PropertyInfo
 
 REQUIREMENTS_FILE = "requirements.yaml"
 
@@ -59,6 +61,7 @@ def catalogue() -> tuple[CheckInfo, ...]:
     """Every check, in the order of IDs."""
     infos = [info_of_scenario(scenario) for scenario in scenarios().values()]
     infos += [_of_monitor(info) for info, _ in REGISTRY]
+    infos += [_of_property(info) for info in PROPERTIES]
     return tuple(sorted(infos, key=lambda info: info.check_id))
 
 
@@ -136,4 +139,20 @@ def _of_monitor(info: MonitorInfo) -> CheckInfo:
         source=None,
         stake=f"Watched in every Trace; counts when {info.reached}.",
         needs=info.needs,
+    )
+
+
+def _of_property(info: PropertyInfo) -> CheckInfo:
+    requirement = requirements().get(info.requirement)
+    return CheckInfo(
+        check_id=info.check_id,
+        title=info.title,
+        summary=requirement.summary if requirement else "",
+        requirement=info.requirement,
+        clauses=requirement.clauses if requirement else (),
+        level=info.level,
+        profile=info.profile.value,
+        kind=CheckKind.PROPERTY,
+        source=None,
+        stake=f"{info.stake} Judged over generated worlds; counts when {info.reached}.",
     )

@@ -7,7 +7,7 @@ Never judges and never prints.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
@@ -40,6 +40,7 @@ from worker_conformance.suite.checks import CheckInfo, catalogue
 from worker_conformance.suite.parcel import Parcel
 from worker_conformance.suite.play import Sighting, sighting_of
 from worker_conformance.suite.plugin import OPTION, PARCEL, Orders
+from worker_conformance.suite.properties.coverage import summed
 from worker_conformance.suite.rejudge import watch_again, wire_parameters
 from worker_conformance.suite.results import Rerun, Tallies, not_claimed, ordered, result_of
 
@@ -53,9 +54,16 @@ _PYTEST_MUTE = ("terminal", "cacheprovider", "junitxml", "doctest", "pastebin", 
 """pytest's own output and files are not ours; the listener hears the same reports."""
 
 
+WORLDS, WORLDS_QUICK, WORLDS_THOROUGH = 10, 2, 5_000
+"""Worlds of each property: about 15 seconds for all of them, a first look, and hours."""
+
+
 @frozen
 class RunOptions:
-    """What a user asks for. Empty `profiles` and `select`: everything that is claimed."""
+    """What a user asks for. Empty `profiles` and `select`: everything that is claimed.
+
+    `failures` is the folder in which counterexamples of generated worlds are saved.
+    """
 
     worker: str
     profiles: tuple[str, ...] = ()
@@ -64,6 +72,15 @@ class RunOptions:
     jobs: int = 1
     quick: bool = False
     timeout_seconds: float = 30.0
+    thorough: bool = False
+    failures: Path | None = None
+
+    @property
+    def worlds(self) -> int:
+        """How many worlds each property makes."""
+        if self.thorough:
+            return WORLDS_THOROUGH
+        return WORLDS_QUICK if self.quick else WORLDS
 
 
 class ProgressListener(Protocol):
@@ -97,7 +114,8 @@ def run(options: RunOptions, listener: ProgressListener) -> RunResult:
     _play(to_play, options, collector)
     collector.sum_up(monitors, declaration.parameters)
     shown = [info for info in selected if not _left_out(info, options)]
-    return _result(options, declaration, transport, ordered(collector.results, shown))
+    result = _result(options, declaration, transport, ordered(collector.results, shown))
+    return evolve(result, coverage=summed(collector.coverages))
 
 
 def replay(path: Path, options: RunOptions) -> RunResult:
@@ -194,6 +212,8 @@ def _play(to_play: Sequence[CheckInfo], options: RunOptions, collector: _Collect
         seed=options.seed,
         timeout_seconds=options.timeout_seconds,
         checks=tuple(info.check_id for info in to_play),
+        worlds=options.worlds,
+        failures=str(options.failures.resolve()) if options.failures else "",
     )
     arguments = [str(_COLLECTED), f"{OPTION}={orders.to_text()}"]
     arguments += ["-c", str(_HERE / "pytest.ini"), "--rootdir", str(_HERE)]
@@ -238,6 +258,7 @@ class _Collector:
     rerun: Rerun
     results: dict[str, CheckResult] = field(factory=dict)
     trouble: str = ""
+    coverages: list[Mapping[str, int]] = field(factory=list)
     _tallies: Tallies = field(factory=Tallies)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
@@ -274,6 +295,7 @@ class _Collector:
     def _take(self, parcel: Parcel) -> None:
         self.results[parcel.result.check_id] = parcel.result
         self._tallies.add(parcel.result.check_id, parcel.sightings)
+        self.coverages.append(parcel.coverage)
         self.listener.finished(parcel.result)
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import base64
 import pickle
+from collections.abc import Mapping
 
-from attrs import frozen
+from attrs import field, frozen
 
 from worker_conformance.judge.verdicts import CheckResult
 from worker_conformance.suite.play import Sighting
@@ -16,10 +17,11 @@ from worker_conformance.suite.play import Sighting
 
 @frozen
 class Parcel:
-    """One played check."""
+    """One played check; `coverage` is what its generated worlds reached."""
 
     result: CheckResult
     sightings: tuple[Sighting, ...]
+    coverage: Mapping[str, int] = field(factory=dict)
 
     def wrap(self) -> str:
         """As one line of ASCII, for pytest's `user_properties`."""

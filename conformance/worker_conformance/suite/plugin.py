@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from time import perf_counter
 
 import pytest
 from attrs import asdict, frozen
 
-from worker_conformance.judge.verdicts import Verdict
+from worker_conformance.judge.verdicts import CheckKind, Verdict
 from worker_conformance.port.locate import locate
 from worker_conformance.suite.bench import Bench
-from worker_conformance.suite.checks import info_of, scenarios
+from worker_conformance.suite.checks import CheckInfo, info_of, scenarios
 from worker_conformance.suite.parcel import Parcel
-from worker_conformance.suite.results import Rerun, result_of
+from worker_conformance.suite.properties.check import run_property
+from worker_conformance.suite.properties.saving import Origin
+from worker_conformance.suite.properties.theatre import Theatre
+from worker_conformance.suite.results import Rerun, result_of, result_of_property
 
 PARCEL = "worker-conformance"
 OPTION = "--worker-conformance-orders"
@@ -28,12 +32,18 @@ Judge = Callable[[str], None]
 
 @frozen
 class Orders:
-    """What every judging process has to know."""
+    """What every judging process has to know.
+
+    `worlds` is how many each property makes, `failures` the folder for counterexamples (empty: they
+    are not saved).
+    """
 
     worker: str
     seed: int
     timeout_seconds: float
     checks: tuple[str, ...]
+    worlds: int = 0
+    failures: str = ""
 
     def to_text(self) -> str:
         """As an option's value."""
@@ -69,18 +79,38 @@ def bench(pytestconfig: pytest.Config) -> Iterator[Bench]:
         yield opened
 
 
+@pytest.fixture(scope="session")
+def theatre(bench: Bench, pytestconfig: pytest.Config) -> Theatre:
+    """Where this process plays generated worlds; properties share those that they compare."""
+    return Theatre(bench, _orders(pytestconfig).seed)
+
+
 @pytest.fixture
-def judge(bench: Bench, request: pytest.FixtureRequest) -> Judge:
+def judge(bench: Bench, theatre: Theatre, request: pytest.FixtureRequest) -> Judge:
     """Play one check and attach what came of it to the test's report."""
     orders = _orders(request.config)
+    rerun = Rerun(orders.worker, orders.seed)
+
+    def judge_scenario(info: CheckInfo) -> Parcel:
+        began = perf_counter()
+        played = bench.play(scenarios()[info.check_id], orders.seed)
+        result = result_of(info, played, rerun, perf_counter() - began)
+        return Parcel(result, played.sightings)
+
+    def judge_property(info: CheckInfo) -> Parcel:
+        began = perf_counter()
+        folder = Path(orders.failures) if orders.failures else None
+        origin = Origin(orders.worker, orders.seed)
+        run = run_property(info.check_id, theatre, orders.worlds, origin, folder)
+        result = result_of_property(info, run, rerun, perf_counter() - began)
+        return Parcel(result, run.sightings, run.coverage)
 
     def judge_one(check_id: str) -> None:
-        began = perf_counter()
-        played = bench.play(scenarios()[check_id], orders.seed)
         info = info_of(check_id)
-        rerun = Rerun(orders.worker, orders.seed)
-        result = result_of(info, played, rerun, perf_counter() - began)
-        request.node.user_properties.append((PARCEL, Parcel(result, played.sightings).wrap()))
+        generated = info.kind is CheckKind.PROPERTY
+        parcel = judge_property(info) if generated else judge_scenario(info)
+        result = parcel.result
+        request.node.user_properties.append((PARCEL, parcel.wrap()))
         if result.verdict.breaks_the_run or result.verdict is Verdict.ADVICE:
             pytest.fail(f"{check_id}: {result.verdict}", pytrace=False)
 

@@ -17,6 +17,7 @@ from worker_conformance.scenario.model import Level
 from worker_conformance.suite.abstention import abstained, fallen_away
 from worker_conformance.suite.checks import CheckInfo
 from worker_conformance.suite.play import Played, Sighting
+from worker_conformance.suite.properties.check import PropertyRun
 
 DEFAULT_WORKER = "reference_worker:factory"
 
@@ -51,6 +52,23 @@ def result_of(info: CheckInfo, played: Played, rerun: Rerun, seconds: float) -> 
         measurements=played.measurements,
         seconds=seconds,
         scenario=info.check_id,
+    )
+
+
+def result_of_property(
+    info: CheckInfo, run: PropertyRun, rerun: Rerun, seconds: float
+) -> CheckResult:
+    """The result of a property; a saved counterexample is what to run again."""
+    again = rerun.replay(run.saved) if run.saved else rerun.command(info.check_id)
+    return _result(
+        info,
+        run.verdict,
+        again,
+        reason=run.reason,
+        failure=run.failure,
+        witness=run.witness,
+        measurements=run.measurements,
+        seconds=seconds,
     )
 
 

@@ -45,7 +45,9 @@ from worker_conformance.scenario.settings import SILENCE
 
 ADVANCES = (1, 10, 30, 60, 60, 150, 300)
 ANSWERED = ("work.accept_offer", "work.start", "work.checkpoint", "work.submit", "renew")
-SILENCED = ("work.accept_offer", "work.start", "work.start", "work.submit", "artifact.publish")
+SILENCED = ("work.accept_offer", "work.start", "work.start", "work.submit", "work.checkpoint")
+# Not `artifact.publish`: a submission that follows it at once is then refused for good, and what a
+# Worker makes of that is its own decision.
 CODES = (
     "REVISION_CONFLICT",
     "RATE_LIMITED",

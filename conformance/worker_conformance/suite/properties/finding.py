@@ -20,7 +20,7 @@ from worker_conformance.suite.properties.theatre import Course
 class Finding:
     """One failure. `kind` tells findings of different faults apart while one is shortened.
 
-    `scenario` is the course with `check` at its end; `place` is where it was saved.
+    `scenario` is the course with the condition at its end.
     """
 
     kind: str
@@ -28,7 +28,6 @@ class Finding:
     observed: str
     scenario: Scenario
     transcript: tuple[str, ...]
-    place: str | None = None
 
     @classmethod
     def of_trouble(cls, course: Course) -> Self:

@@ -13,15 +13,16 @@ from statistics import median
 from attrs import field, frozen
 
 from worker_conformance.judge.monitors import REGISTRY as MONITORS
-from worker_conformance.judge.verdicts import Failure, Measurement, Verdict
+from worker_conformance.judge.verdicts import Measurement, Verdict
 from worker_conformance.scenario.model import Scenario
 from worker_conformance.suite.play import Sighting
+from worker_conformance.suite.properties.catalogue import PropertyInfo
 from worker_conformance.suite.properties.coverage import Coverage, summed
 from worker_conformance.suite.properties.finding import Finding
 from worker_conformance.suite.properties.outcome import compared, differences
 from worker_conformance.suite.properties.program import Program, Where, course_of
 from worker_conformance.suite.properties.reduction import reduced
-from worker_conformance.suite.properties.registry import Property, Relation, Rules
+from worker_conformance.suite.properties.registry import JUDGEMENTS, Relation, Rules
 from worker_conformance.suite.properties.theatre import Course, Theatre
 
 Predicate = Callable[[Scenario, Program], Finding | None]
@@ -36,17 +37,18 @@ class Judged:
     reason: str
     found: Finding | None
     measurements: tuple[Measurement, ...]
-    sightings: tuple[tuple[Sighting, ...], ...]
+    sightings: tuple[Sighting, ...]
     coverage: Coverage = field(factory=dict)
 
 
-def judge(this: Property, theatre: Theatre, worlds: int) -> Judged:
+def judge(info: PropertyInfo, theatre: Theatre, worlds: int) -> Judged:
     """Judge one property over so many worlds."""
-    watch = _Watch(theatre)
+    watch, this = _Watch(), JUDGEMENTS[info.check_id]
     if isinstance(this, Rules):
         found = _judge_rules(this, theatre, worlds, watch)
     else:
-        found = _judge_relation(this, theatre, worlds, watch)
+        name = f"{theatre.seed} {info.check_id}"
+        found = _judge_relation(this, theatre, worlds, watch, name)
     measurements = (
         Measurement("worlds", watch.worlds, None, "worlds"),
         Measurement("length of a course", float(median(watch.lengths or [0])), None, "steps"),
@@ -55,14 +57,14 @@ def judge(this: Property, theatre: Theatre, worlds: int) -> Judged:
     if found is not None:
         verdict = Verdict.FAIL
     elif watch.witness == 0:
-        verdict, reason = Verdict.INCONCLUSIVE, f"never reached: {this.info.reached}"
+        verdict, reason = Verdict.INCONCLUSIVE, f"never reached: {info.reached}"
     return Judged(
         verdict,
         watch.witness,
         reason,
         found,
         measurements,
-        tuple(watch.sightings),
+        tuple(watch.sightings.values()),
         summed(watch.coverages),
     )
 
@@ -70,19 +72,27 @@ def judge(this: Property, theatre: Theatre, worlds: int) -> Judged:
 class _Watch:
     """What a property has seen so far."""
 
-    def __init__(self, theatre: Theatre) -> None:
-        self.theatre = theatre
+    def __init__(self) -> None:
         self.witness = 0
         self.worlds = 0
         self.lengths: list[int] = []
-        self.sightings: list[tuple[Sighting, ...]] = []
+        self.sightings: dict[str, Sighting] = {}
         self.coverages: list[Coverage] = []
 
     def take(self, course: Course) -> None:
         """Count one course."""
         self.lengths.append(len(course.actions))
-        self.sightings.append(course.sightings)
+        for one in course.sightings:
+            known = self.sightings.get(one.check_id)
+            self.sightings[one.check_id] = one if known is None else _both_seen(known, one)
         self.coverages.append(course.coverage)
+
+
+def _both_seen(first: Sighting, second: Sighting) -> Sighting:
+    """What one monitor saw in several courses; the shortest failure is the one to show."""
+    failures = [one.failure for one in (first, second) if one.failure is not None]
+    shortest = min(failures, key=lambda failure: len(failure.transcript), default=None)
+    return Sighting(first.check_id, first.witness + second.witness, shortest)
 
 
 # --- rules --------------------------------------------------------------------------------
@@ -140,9 +150,11 @@ def _broken_rule(this: Rules, monitors: frozenset[str], course: Course) -> Findi
 # --- relations ----------------------------------------------------------------------------
 
 
-def _judge_relation(this: Relation, theatre: Theatre, worlds: int, watch: _Watch) -> Finding | None:
+def _judge_relation(
+    this: Relation, theatre: Theatre, worlds: int, watch: _Watch, name: str
+) -> Finding | None:
     for number, plain in enumerate(theatre.drawn(this.taste, worlds)):
-        random = Random(f"{theatre.seed} {this.info.check_id} {number}")  # noqa: S311 - no secret
+        random = Random(f"{name} {number}")  # noqa: S311 - no secret
         actions = [line.cue for line in plain.program]
         program = this.variation(random, [one for one in actions if not callable(one)])
         watch.worlds += 1
@@ -184,8 +196,3 @@ def _shortened(theatre: Theatre, plain: Course, varied: Course, found: Finding) 
         return again if again is not None and again.kind == found.kind else None
 
     return reduced(varied.picture, program, found, still)
-
-
-def failure_of(found: Finding) -> Failure:
-    """A Finding as every report shows a failure."""
-    return Failure(found.expected, found.observed, found.transcript, step=found.place)

@@ -197,6 +197,14 @@ def _group_cut(random: Random, span: Sequence[Action]) -> Around:
     )
 
 
+def _connection_cut(*_: object) -> Around:
+    return [Link("down")], [Link("up")]
+
+
+def _answers_lost(*_: object) -> Around:
+    return [_MANUAL], [Crash(), _AUTO, Start()]
+
+
 def _held_back(shuffle: Callable[[Random, list[int]], Sequence[int]]) -> Variation:
     """Events are held back for a while, then come in another order or grouping."""
 
@@ -230,9 +238,9 @@ def _in_order(_: Random, owed: list[int]) -> Sequence[int]:
     return owed
 
 
-cut_connection = _around(lambda *_: ([Link("down")], [Link("up")]))
+cut_connection = _around(_connection_cut)
 cut_group = _around(_group_cut, seconds_max=GROUP_CUT_SECONDS)
-lost_answers = _around(lambda *_: ([_MANUAL], [Crash(), _AUTO, Start()]))
+lost_answers = _around(_answers_lost)
 reordered = _held_back(_shuffled)
 interleaved = _held_back(_in_order)
 
