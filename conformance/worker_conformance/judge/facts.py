@@ -83,7 +83,7 @@ class GroupFact:
 
     `contiguous` is the highest sequence up to which every Event was delivered in this life of the
     state directory; `caught_up` says that the replay of this session has ended. The Authority has
-    asked for no Commands before `paused_until` (MWP-EVT-011).
+    asked for no Commands before `paused_until` (MWP-EVT-011). `cut` says that the link is down.
     """
 
     group_id: str
@@ -93,6 +93,7 @@ class GroupFact:
     member: bool = True
     ended: bool = False
     paused_until: int = 0
+    cut: bool = False
 
 
 @define
@@ -273,6 +274,7 @@ class Facts:
             evolve(
                 known,
                 caught_up=False,
+                cut=False,
                 contiguous=max(known.contiguous, first - 1),
                 membership_epoch=max(known.membership_epoch, epoch),
             ),
@@ -298,7 +300,7 @@ class Facts:
         named = stimulus.get("groupIds")
         group_ids = [str(one) for one in named] if isinstance(named, list) else self.groups.keys()
         for group_id in group_ids:
-            self._group_set(group_id, caught_up=False)
+            self._cut(group_id, cut=stimulus.get("state") == "down")
         if stimulus.get("state") == "up" and "sessionEpoch" in stimulus:
             self._new_session(stimulus["sessionEpoch"])
             for row in _objects(stimulus.get("memberships")):
@@ -308,6 +310,11 @@ class Facts:
         known = self.groups.now(group_id)
         if known is not None:
             self.groups.set(group_id, evolve(known, caught_up=caught_up))
+
+    def _cut(self, group_id: str, *, cut: bool) -> None:
+        known = self.groups.now(group_id)
+        if known is not None:
+            self.groups.set(group_id, evolve(known, caught_up=False, cut=cut))
 
     def _member_epoch(self, group_id: str, epoch: JsonValue) -> None:
         known = self.groups.now(group_id)

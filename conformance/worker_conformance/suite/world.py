@@ -528,9 +528,10 @@ class World:
         self.settle()
 
     def send_policy(self) -> None:
-        """Send the policy as it stands now."""
-        self.call({"type": "policy", "policy": self.organization.policy()})
-        self.settle()
+        """Send the policy as it stands now; a runtime that has not begun gets it with `start`."""
+        if self.running:
+            self.call({"type": "policy", "policy": self.organization.policy()})
+            self.settle()
 
     def link(self, state: str, groups: Sequence[str]) -> None:
         """Cut or heal the whole connection, or the links of some Groups."""

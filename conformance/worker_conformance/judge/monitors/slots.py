@@ -182,7 +182,7 @@ class PreemptionTakesItsSteps(Monitor):
 
     def _errors(self, frames: JsonValue) -> None:
         """An ERROR that calls a lease or its ownership dead puts the lease in doubt."""
-        for frame in frames if isinstance(frames, list) else ():
+        for frame in _list(frames):
             if find(frame, "error", "code") in _ERRORS_OF_DEAD_LEASES:
                 action_id = find(frame, "error", "relatedActionId")
                 self._doubted |= self._leases_named.get(str(action_id), set())
@@ -204,13 +204,20 @@ class PreemptionTakesItsSteps(Monitor):
             self.breach(
                 entry, f"pause of {name} only at a safe point", "no safe point was reported"
             )
-        elif not segment.checkpointed and self._lives(entry, segment):
+        elif not (segment.checkpointed or self._buffers(segment)) and self._lives(entry, segment):
             self.breach(
                 entry, f"work.checkpoint for {name} before its pause", "paused without a Checkpoint"
             )
 
+    def _buffers(self, segment: _Segment) -> bool:
+        """Out of reach a Checkpoint is buffered and sent later (MWP-WRK-020)."""
+        item = self.facts.items.now(segment.work_item_id)
+        group = self.facts.groups.now(item.group_id) if item else None
+        return group is not None and group.cut
+
     def _release(self, entry: Entry, segment: _Segment) -> None:
-        if not self._lives(entry, segment) or (segment.paused and segment.checkpointed):
+        kept = segment.checkpointed or self._buffers(segment)
+        if not self._lives(entry, segment) or (segment.paused and kept):
             return
         name = self.context.short(segment.work_item_id)
         self.breach(
@@ -220,7 +227,8 @@ class PreemptionTakesItsSteps(Monitor):
         )
 
     def _cancel(self, entry: Entry, segment: _Segment | None) -> None:
-        if segment is not None and self._lives(entry, segment):
+        # Out of reach, work has to end with the grace, at a safe point or not (MWP-WRK-020).
+        if segment and self._lives(entry, segment) and not self._buffers(segment):
             name = self.context.short(segment.work_item_id)
             self.breach(
                 entry,
@@ -240,6 +248,7 @@ class PreemptionTakesItsSteps(Monitor):
             and owner is not None
             and owner.member
             and not owner.ended
+            and not self.facts.fenced
         )
 
 
@@ -274,6 +283,8 @@ class NoIdleSlot(_SlotWatcher):
     """
 
     _asked: dict[str, int] = field(factory=dict)
+    _under_way: set[str] = field(factory=set)
+    _starts: dict[str, str] = field(factory=dict)
     _suspects: dict[str, int] = field(factory=dict)
     _latest: Entry | None = None
 
@@ -285,6 +296,8 @@ class NoIdleSlot(_SlotWatcher):
             item = self.facts.items.now(work_item_of(command, self.facts.items.keys()) or "")
             if item is not None:
                 self._asked[item.work_item_id] = item.revision
+                self._under_way.add(item.work_item_id)
+                self._starts[text(command, "actionId")] = item.work_item_id
 
     def note(self, entry: Entry) -> None:
         """Look at each moment of rest."""
@@ -293,11 +306,19 @@ class NoIdleSlot(_SlotWatcher):
             self._look(entry)
         elif entry.body.get("note") in _ENDS_OF_A_RUN:
             self._asked.clear()
+            self._under_way.clear()
             self._suspects.clear()
 
     def stimulus(self, entry: Entry) -> None:
-        """Remember how far time has come."""
+        """Remember how far time has come, and which starts have been answered."""
         self._latest = entry
+        for frame in _list(entry.body.get("frames")):
+            refused = find(frame, "error", "relatedActionId")
+            self._under_way.discard(self._starts.pop(str(refused), ""))
+        for work_item_id in tuple(self._under_way):
+            item = self.facts.items.now(work_item_id)
+            if item is None or item.revision != self._asked[work_item_id]:
+                self._under_way.discard(work_item_id)
 
     def finish(self) -> None:
         """A scenario may end before the clock moves again: its end is a moment of rest too."""
@@ -305,7 +326,8 @@ class NoIdleSlot(_SlotWatcher):
             self._look(self._latest)
 
     def _look(self, entry: Entry) -> None:
-        free = self.facts.slots - self.context.parameters.reserved_slots - len(self.in_use)
+        promised = len(self.in_use) + len(self._under_way)
+        free = self.facts.slots - self.context.parameters.reserved_slots - promised
         startable = self._startable(entry.at) if free > 0 else []
         self._suspects = {item: self._suspects.get(item, entry.at) for item in startable}
         running = (self.facts.items.now(item) for item in self.in_use.values())
@@ -343,6 +365,10 @@ class NoIdleSlot(_SlotWatcher):
         owners = [self.facts.items.now(item) for item in self.in_use.values()]
         held = sum(1 for item in owners if item is not None and item.group_id == group_id)
         return not isinstance(quota, int) or held < quota
+
+
+def _list(value: JsonValue) -> list[JsonValue]:
+    return value if isinstance(value, list) else []
 
 
 def _verified(facts: Facts, work_item_id: str) -> bool:
