@@ -34,7 +34,10 @@ from worker_conformance.port.declaration import Parameters
 from worker_conformance.scenario.model import Delivery, Drive, Link, Scenario
 
 SHARE_ERROR = 0.25
-"""The error of a share that a run over the Port must be long enough to catch."""
+"""The error of a share that a run over the Port must be long enough to catch, by default."""
+
+ERROR_MEMBER = "percent"
+"""The setting of a driver that asks for another error, in percent."""
 
 HORIZON = "horizon"
 
@@ -71,19 +74,29 @@ def fair(trace: Trace, scenario: Scenario, parameters: Parameters) -> ScheduleFi
     demanded = judge_fairness(history_of(trace, scenario, offers_count=True), allowance)
     worst = demanded if demanded.ratio > started.ratio else started
     figures = (*_share_figures(worst), *_ceiling_notes(parameters))
-    holds, observed = _verdict(started, worst)
+    holds, observed = _verdict(started, worst, share_error_of(scenario))
     return ScheduleFinding(expected, holds, observed, figures, worst)
 
 
-def _verdict(started: FairnessFinding, worst: FairnessFinding) -> tuple[bool | None, str]:
+def share_error_of(scenario: Scenario) -> float:
+    """The error of a share that this scenario's run has to be long enough to catch."""
+    drives = [step.action for step in scenario.steps if isinstance(step.action, Drive)]
+    asked = [drive.members.get(ERROR_MEMBER) for drive in drives]
+    percents = [percent for percent in asked if isinstance(percent, int) and percent > 0]
+    return min((percent / 100 for percent in percents), default=SHARE_ERROR)
+
+
+def _verdict(
+    started: FairnessFinding, worst: FairnessFinding, share_error: float
+) -> tuple[bool | None, str]:
     if not worst.holds:
         return False, _story(worst)
     if not started.witness:
         return None, f"{started.dispatches} dispatches, none while another Group was backlogged"
-    if started.detectable > SHARE_ERROR:
+    if started.detectable > share_error:
         return None, (
             f"{started.dispatches} dispatches would not have shown a share that is wrong by "
-            f"{SHARE_ERROR:.0%}, only one by {started.detectable:.0%}"
+            f"{share_error:.0%}, only one by {started.detectable:.0%}"
         )
     return True, f"at most {worst.ratio:.0%} of the bound over {started.dispatches} dispatches"
 

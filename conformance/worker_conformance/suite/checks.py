@@ -26,6 +26,9 @@ from worker_conformance.suite.properties.catalogue import PROPERTIES, PropertyIn
 
 REQUIREMENTS_FILE = "requirements.yaml"
 
+THOROUGH = "thorough"
+"""A need that keeps a check out of the ordinary run: it takes longer than that has time for."""
+
 
 @frozen
 class CheckInfo:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from attrs import frozen
 
 from worker_conformance.errors import VectorError
-from worker_conformance.judge.conditions_fairness import SHARE_ERROR
+from worker_conformance.judge.conditions_fairness import share_error_of
 from worker_conformance.judge.fairness import Allowance, Flow, run_length
 from worker_conformance.judge.starvation import SERVED_BY, Horizon
 from worker_conformance.scenario.model import (
@@ -276,5 +276,5 @@ def _service(settings: _Settings, longest: Sequence[int]) -> Callable[[Player], 
         Flow(group.weight, allowance.quantum(longest[place % len(longest)]))
         for place, group in enumerate(settings.groups)
     ]
-    needed = run_length(flows, allowance, SHARE_ERROR)
+    needed = run_length(flows, allowance, share_error_of(world.scenario))
     return lambda player: player.service(allowance) >= needed

@@ -197,8 +197,9 @@ def _to_play(
 
 
 def _left_out(info: CheckInfo, options: RunOptions) -> bool:
-    """`--quick` leaves out the long drives, unless they are asked for by name."""
-    return options.quick and info.kind is CheckKind.FAIRNESS and not options.select
+    """Long drives wait to be asked for; `--quick` leaves out the ordinary ones as well."""
+    long = checks.THOROUGH in info.needs or (options.quick and info.kind is CheckKind.FAIRNESS)
+    return long and not options.select
 
 
 # --- playing --------------------------------------------------------------------------
