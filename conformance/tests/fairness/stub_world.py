@@ -87,6 +87,26 @@ class StubWorld:
             self.scheduler.configure(name, float(str(members["weight"])), None)
             self.policy[Names(7).group_id(name)] = dict(members)
 
+    def join(self, name: str) -> dict[str, object]:
+        return {"group": {"groupId": Names(7).group_id(name)}}
+
+    def leave(self, name: str) -> dict[str, object]:
+        self.scheduler.rejoin(name)
+        return {"groupId": Names(7).group_id(name)}
+
+    def call(self, stimulus: dict[str, object]) -> None:
+        self.trace.append(0, self.now, EntryKind.STIMULUS, stimulus)
+
+    @property
+    def delivery(self) -> StubWorld:
+        return self
+
+    def close(self, groups: object) -> None:
+        """No Event is on its way here."""
+
+    def settle(self) -> None:
+        """Everything is settled at once here."""
+
     def send_policy(self) -> None:
         body = {"type": "policy", "policy": {"groups": dict(self.policy)}}
         self.trace.append(0, self.now, EntryKind.STIMULUS, body)

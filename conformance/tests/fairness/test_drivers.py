@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 
 from worker_conformance.errors import VectorError
 from worker_conformance.judge.conditions_fairness import SHARE_ERROR, fair, served_within
@@ -25,10 +26,12 @@ from worker_conformance.selftest.schedulers import Scheduler
 from worker_conformance.selftest.unfair import (
     CancelledCharged,
     CreditKeptIdle,
+    DebtLostOnLeaving,
     FirstComeFirstServed,
     HighestClassFirst,
     MostUrgentFirst,
     NewestFirst,
+    TicketsPerJob,
     WeightCached,
     WeightIgnored,
 )
@@ -99,6 +102,8 @@ def test_a_fair_worker_passes_and_the_run_was_long_enough(driver):
         ("cancel", CancelledCharged, (1, 1)),
         ("reweigh", WeightCached, (4, 1)),
         ("blocked", CreditKeptIdle, (1, 1)),
+        ("rejoin", DebtLostOnLeaving, (1, 1)),
+        ("split", TicketsPerJob, (1, 1)),
     ],
 )
 def test_an_unfair_worker_fails_and_the_finding_tells_the_story(driver, scheduler, weights):
@@ -107,6 +112,25 @@ def test_an_unfair_worker_fails_and_the_finding_tells_the_story(driver, schedule
     assert "ran ahead of" in finding.observed
     assert "bound" in finding.observed
     assert finding.measurements[0].share_of_bound > 1
+
+
+def test_a_driver_may_be_asked_for_a_finer_error():
+    scenario = scenario_of("share", 1, 1, percent=10)
+    finding = judged(scenario, WeightedRoundRobin)
+    assert finding.holds is True
+    assert finding.measurements[1].value <= 0.10
+
+
+def test_a_group_that_joins_late_is_owed_its_share_from_then_on():
+    scenario = scenario_of("late", 1.5, 0.5, 3.2, slots=2)
+    first, *others = scenario.groups
+    scenario = evolve(scenario, groups=(evolve(first, joined=False), *others))
+    world = driven(scenario, WeightedRoundRobin)
+    joined = [e.at for e in world.trace if e.body.get("type") == "join"]
+    starts = [e for e in world.trace if e.body.get("kind") == "work.started"]
+    assert len(joined) == 1
+    assert all(e.at >= joined[0] for e in starts if e.body["group"] == "A")
+    assert fair(world.trace, scenario, world.parameters).holds is True
 
 
 def test_a_worker_that_refuses_one_groups_offers_is_unfair():

@@ -193,13 +193,17 @@ def _to_play(
             for info in catalogue()
             if info.kind is not CheckKind.MONITOR and declaration.claims(info.profile)
         ]
+        options = evolve(options, select=())  # none of these was asked for by its own name
     return [info for info in vectors if not _left_out(info, options)]
 
 
 def _left_out(info: CheckInfo, options: RunOptions) -> bool:
-    """Long drives wait to be asked for; `--quick` leaves out the ordinary ones as well."""
-    long = checks.THOROUGH in info.needs or (options.quick and info.kind is CheckKind.FAIRNESS)
-    return long and not options.select
+    """Long drives wait for `--thorough`; `--quick` leaves out the ordinary ones as well.
+
+    What is asked for by name is played in any case.
+    """
+    too_long = checks.THOROUGH in info.needs and not options.thorough
+    return (too_long or (options.quick and info.kind is CheckKind.FAIRNESS)) and not options.select
 
 
 # --- playing --------------------------------------------------------------------------
