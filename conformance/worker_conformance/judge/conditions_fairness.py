@@ -135,6 +135,7 @@ def _share_figures(finding: FairnessFinding) -> Iterator[Measurement]:
             round(worst.bound, 6),
             _lag_unit(finding),
             _interval(worst, allowance),
+            tuple((point.at // MICROSECONDS, round(point.ratio, 4)) for point in finding.series),
         )
     if math.isfinite(finding.detectable):
         yield Measurement(

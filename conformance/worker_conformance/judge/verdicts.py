@@ -100,13 +100,17 @@ class Failure:
 
 @frozen
 class Measurement:
-    """A figure that a check measured, beside the bound it was held to, if there is one."""
+    """A figure that a check measured, beside the bound it was held to, if there is one.
+
+    `series` is how it came about: pairs of virtual time in seconds and the share of the bound.
+    """
 
     name: str
     value: float = field()
     bound: float | None
     unit: str
     note: str = ""
+    series: tuple[tuple[float, float], ...] = ()
 
     @value.validator
     def _is_a_number(self, _: object, value: float) -> None:

@@ -23,6 +23,7 @@ from worker_conformance.judge.verdicts import (
     RunResult,
     Verdict,
 )
+from worker_conformance.report.picture import picture_of
 from worker_conformance.report.telling import (
     MEANINGS,
     WORDS,
@@ -85,7 +86,12 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"shown": visible, "figure": figure, "clause_line": clause_line}
+    environment.filters |= {
+        "shown": visible,
+        "figure": figure,
+        "clause_line": clause_line,
+        "picture": picture_of,
+    }
     return environment
 
 

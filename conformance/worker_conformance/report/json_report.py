@@ -192,13 +192,16 @@ def _failure(failure: Failure) -> JsonObject:
 
 
 def _measurement(measurement: Measurement) -> JsonObject:
-    return {
+    told: JsonObject = {
         "name": measurement.name,
         "value": measurement.value,
         "bound": measurement.bound,
         "unit": measurement.unit,
         "note": measurement.note,
     }
+    if measurement.series:
+        told["series"] = [[at, share] for at, share in measurement.series]
+    return told
 
 
 def _timing(result: RunResult) -> JsonObject:
@@ -312,7 +315,13 @@ def _read_measurement(document: JsonValue) -> Measurement:
         bound=cast("float | None", find(document, "bound")),
         unit=text_at(document, "unit"),
         note=text_at(document, "note"),
+        series=_read_series(find(document, "series")),
     )
+
+
+def _read_series(document: JsonValue) -> tuple[tuple[float, float], ...]:
+    pairs = cast("list[list[float]]", document or [])
+    return tuple((at, share) for at, share in pairs)
 
 
 def _texts(document: JsonValue, *path: str) -> tuple[str, ...]:
