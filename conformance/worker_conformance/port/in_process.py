@@ -6,6 +6,8 @@ so that a Worker which passes here also passes over stdio. A hang cannot be inte
 in the middle of a call cannot be played: both need a process (`subprocess_port`).
 """
 
+import contextlib
+import io
 import traceback
 from collections.abc import Callable
 from typing import Protocol, TypeVar, cast
@@ -19,6 +21,7 @@ from worker_conformance.port.contract import HOOK_NOT_SUPPORTED, Answer, HookNot
 from worker_conformance.port.declaration import Declaration
 from worker_conformance.port.isolation import NotJson, isolated, kind_of
 
+STDERR_KEPT_CHARACTERS = 64 * 1024  # the end of a log
 SHOWN_FRAMES_MAX = 5  # the raise and its nearest callers
 
 
@@ -54,6 +57,7 @@ class InProcessPort:
     copies_state_on_crash: bool = field(default=True, init=False)
     _worker: InProcessWorker | None = field(default=None, init=False)
     _declared: Declaration | None = field(default=None, init=False)
+    _log: io.StringIO = field(factory=io.StringIO, init=False)
 
     def initialize(self) -> Declaration:
         """Make a Worker and return what it declares."""
@@ -93,14 +97,17 @@ class InProcessPort:
             )
 
     def stderr_tail(self) -> str:
-        """Return nothing: the Worker shares the suite's own stderr."""
-        return ""
+        """Return the end of what the Worker's Python code wrote to stderr since the last call."""
+        text, self._log = self._log.getvalue()[-STDERR_KEPT_CHARACTERS:], io.StringIO()
+        return text
 
     def _handle(self, given: JsonObject) -> Answer:
         if self._worker is None:
             raise SuiteError("port-state", "the Worker is not up", "initialize or restart it first")
         kind = str(given["type"])
-        return messages.read_answer(_exchange(f"handle '{kind}'", self._worker.handle, given), kind)
+        with contextlib.redirect_stderr(self._log):
+            answer = _exchange(f"handle '{kind}'", self._worker.handle, given)
+        return messages.read_answer(answer, kind)
 
 
 def _exchange(

@@ -22,6 +22,7 @@ from worker_conformance.scenario.dump import to_yaml
 from worker_conformance.scenario.loader import load_all
 from worker_conformance.scenario.model import Drive, Level, Scenario
 from worker_conformance.scenario.requirements import Requirement, load_requirements
+from worker_conformance.suite.privacy.catalogue import PRIVACY, PrivacyInfo
 from worker_conformance.suite.properties.catalogue import PROPERTIES, PropertyInfo
 
 REQUIREMENTS_FILE = "requirements.yaml"
@@ -65,6 +66,7 @@ def catalogue() -> tuple[CheckInfo, ...]:
     infos = [info_of_scenario(scenario) for scenario in scenarios().values()]
     infos += [_of_monitor(info) for info, _ in REGISTRY]
     infos += [_of_property(info) for info in PROPERTIES]
+    infos += [_of_privacy(info) for info in PRIVACY]
     return tuple(sorted(infos, key=lambda info: info.check_id))
 
 
@@ -158,4 +160,21 @@ def _of_property(info: PropertyInfo) -> CheckInfo:
         kind=CheckKind.PROPERTY,
         source=None,
         stake=f"{info.stake} Judged over generated worlds; counts when {info.reached}.",
+    )
+
+
+def _of_privacy(info: PrivacyInfo) -> CheckInfo:
+    requirement = requirements().get(info.requirement)
+    return CheckInfo(
+        check_id=info.check_id,
+        title=info.title,
+        summary=requirement.summary if requirement else "",
+        requirement=info.requirement,
+        clauses=requirement.clauses if requirement else (),
+        level=info.level,
+        profile=info.profile.value,
+        kind=CheckKind.PROPERTY,
+        source=None,
+        stake=f"{info.stake} Judged over worlds that are alike but for what others have.",
+        needs=info.needs,
     )

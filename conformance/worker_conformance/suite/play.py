@@ -123,6 +123,8 @@ class _Course:
         """Sum up, and let the monitors watch the whole Trace."""
         scenario = self.world.scenario
         verdict, failure = Verdict.PASS, None
+        if stderr:
+            self.world.note(NoteKind.STDERR, text=stderr)
         self._weigh_abstention()
         if self.failure:
             broken = Verdict.FAIL if scenario.level is Level.MUST else Verdict.ADVICE

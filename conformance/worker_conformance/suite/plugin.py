@@ -19,6 +19,9 @@ from worker_conformance.port.locate import locate
 from worker_conformance.suite.bench import Bench
 from worker_conformance.suite.checks import CheckInfo, info_of, scenarios
 from worker_conformance.suite.parcel import Parcel
+from worker_conformance.suite.play import Played
+from worker_conformance.suite.privacy.catalogue import BY_ID as PRIVACY
+from worker_conformance.suite.privacy.judging import judge as judge_privacy
 from worker_conformance.suite.properties.check import run_property
 from worker_conformance.suite.properties.saving import Origin
 from worker_conformance.suite.properties.theatre import Theatre
@@ -91,9 +94,14 @@ def judge(bench: Bench, theatre: Theatre, request: pytest.FixtureRequest) -> Jud
     orders = _orders(request.config)
     rerun = Rerun(orders.worker, orders.seed)
 
+    def played_of(check_id: str) -> Played:
+        if check_id in PRIVACY:
+            return judge_privacy(check_id, bench, orders.seed)
+        return bench.play(scenarios()[check_id], orders.seed)
+
     def judge_scenario(info: CheckInfo) -> Parcel:
         began = perf_counter()
-        played = bench.play(scenarios()[info.check_id], orders.seed)
+        played = played_of(info.check_id)
         result = result_of(info, played, rerun, perf_counter() - began)
         return Parcel(result, played.sightings)
 
@@ -107,7 +115,7 @@ def judge(bench: Bench, theatre: Theatre, request: pytest.FixtureRequest) -> Jud
 
     def judge_one(check_id: str) -> None:
         info = info_of(check_id)
-        generated = info.kind is CheckKind.PROPERTY
+        generated = info.kind is CheckKind.PROPERTY and check_id not in PRIVACY
         parcel = judge_property(info) if generated else judge_scenario(info)
         result = parcel.result
         request.node.user_properties.append((PARCEL, parcel.wrap()))
