@@ -43,16 +43,16 @@ def _tell(world: World, step: surroundings.Surrounding) -> None:
     match step:
         case surroundings.Join(groups=groups):
             for name in groups:
-                world.call({"type": "join", **organization.join(name)})
+                _give(world, {"type": "join", **organization.join(name)})
         case surroundings.Leave(groups=groups):
             for name in groups:
                 world.delivery.close((name,))
-                world.call({"type": "leave", **organization.leave(name)})
+                _give(world, {"type": "leave", **organization.leave(name)})
         case surroundings.ChangeKeys():
-            world.call({"type": "keys", **organization.change_keys(step, world.now)})
+            _give(world, {"type": "keys", **organization.change_keys(step, world.now)})
         case surroundings.ChangeToken():
             for stimulus in _tokens(world, step):
-                world.call(stimulus)
+                _give(world, stimulus)
         case _:
             _announce(world, step)
 
@@ -76,8 +76,14 @@ def _announce(world: World, step: surroundings.Surrounding) -> None:
             event = organization.session_opened_event(world.now)
         case _:
             raise SuiteError("unknown-step", f"nothing carries out {step!r}")
-    if world.delivery.connected:
+    if world.running and world.delivery.connected:
         world.send([organization.event_frame(event)])
+
+
+def _give(world: World, stimulus: JsonObject) -> None:
+    """Tell a runtime that is there; one that begins later learns the same from its `start`."""
+    if world.running:
+        world.call(stimulus)
 
 
 def _press_back(world: World, group: str, length: int) -> None:

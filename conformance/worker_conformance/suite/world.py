@@ -546,8 +546,9 @@ class World:
             stimulus |= {} if down else self.organization.reopen_session(self.now)
         self.delivery.close(groups or None)
         self.note(NoteKind.LINK, state=state, groups=list(groups))
-        self.call(stimulus)
-        self.settle()
+        if self.running:
+            self.call(stimulus)
+            self.settle()
 
 
 @contextmanager
