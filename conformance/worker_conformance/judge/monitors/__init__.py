@@ -17,6 +17,7 @@ from worker_conformance.judge.monitors import (
     positions,
     privacy,
     progress,
+    recovery,
     slots,
 )
 from worker_conformance.judge.monitors.base import Breach, Context, Monitor, MonitorInfo
@@ -54,6 +55,8 @@ REGISTRY: Sequence[tuple[MonitorInfo, type[Monitor]]] = (
     (progress.PROGRESS_BEFORE_A_PAUSE, progress.ProgressBeforeAPause),
     (progress.NOT_PAUSED_TOO_OFTEN, progress.NotPausedTooOften),
     (progress.EVERY_PAUSE_HAS_A_CAUSE, progress.EveryPauseHasACause),
+    (recovery.RESUMES_FROM_THE_LATEST, recovery.ResumesFromTheLatest),
+    (recovery.ATTEMPTS_HOLD, recovery.AttemptsHold),
 )
 
 
