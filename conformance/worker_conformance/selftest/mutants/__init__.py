@@ -10,6 +10,7 @@ from worker_conformance.selftest.mutants import (
     leases,
     preemption,
     privacy,
+    recovery,
     replay,
     scheduling,
     signatures,
@@ -18,7 +19,7 @@ from worker_conformance.selftest.mutants.base import Mutant
 
 __all__ = ["MUTANTS", "NOT_COVERED", "Mutant"]
 
-_AREAS = (durability, replay, signatures, leases, preemption, scheduling, privacy, admission)
+_AREAS = (durability, replay, signatures, leases, preemption, scheduling, privacy, admission, recovery)
 
 MUTANTS: Mapping[str, Mutant] = {one.name: one for area in _AREAS for one in area.MUTANTS}
 """Every mutant by its name."""
