@@ -104,3 +104,93 @@ def test_the_grace_is_the_policys(desk) -> None:
     binding = cut(desk) | {"graceDeadline": text_of(25 * SECOND)}
     desk.organization.set_policy(SetPolicy(limits={"offline_grace_seconds": 5}))
     assert send(desk, binding).code == "WORK_LEASE_EXPIRED"
+
+
+# --- one Group's link, and Messages -------------------------------------------------------
+
+
+def binding_of(desk) -> dict:
+    """A good binding for work whose Group alone was out of reach: the session goes on."""
+    lease = desk.group.ledger.item("a1").owner.execution
+    return {
+        "agentId": desk.start["agent"]["agentId"],
+        "groupId": desk.group.group_id,
+        "workItemId": desk.work_id(),
+        "sessionEpoch": 1,
+        "ownershipEpoch": 1,
+        "executionLeaseId": lease.lease_id,
+        "disconnectedAt": text_of(20 * SECOND),
+        "bufferedAt": text_of(30 * SECOND),
+        "graceDeadline": text_of(80 * SECOND),
+        "executionLeaseExpiresAt": text_of(lease.expires_at),
+        "resourceUsageDelta": USED,
+    }
+
+
+def test_a_checkpoint_buffered_under_a_lease_that_still_runs_puts_the_work_down(desk) -> None:
+    desk.reach("active")
+    binding = binding_of(desk)
+    desk.now = 100
+    outcome = send(desk, binding)
+    assert [one.kind for one in outcome.appended][-1] == "work.checkpointed"
+    assert desk.state() == "queued"
+
+
+def test_a_checkpoint_buffered_in_time_counts_after_its_lease_ran_out(desk) -> None:
+    desk.reach("active")
+    binding = binding_of(desk)
+    desk.now = 1_000
+    assert isinstance(send(desk, binding), Accepted)
+
+
+def test_what_the_organization_renewed_meanwhile_the_binding_cannot_know(desk) -> None:
+    desk.reach("active")
+    binding = binding_of(desk)
+    desk.organization.organization_renews = True
+    desk.now = 150
+    desk.group.renew_due(desk.micros)
+    assert isinstance(send(desk, binding), Accepted)
+
+
+def post(desk, binding: dict, **members: object):
+    item = desk.group.ledger.item("a1")
+    message = {
+        "messageId": "urn:worker:message:1",
+        "missionId": item.place.mission_id,
+        "groupId": item.place.group_id,
+        "conversationId": item.conversation_id,
+        "author": {"type": "agent", "id": desk.start["agent"]["agentId"]},
+        "kind": "message",
+        "authority": False,
+        "content": [{"type": "text", "text": "Half of it is done."}],
+        "committedAt": text_of(desk.micros),
+        **members,
+    }
+    extensions = {OFFLINE_EXTENSION: {"version": "1.0.0", "critical": True, "data": binding}}
+    payload = {"message": message, "workItemId": desk.work_id()}
+    return desk.send("message.post", payload, extensions=extensions)
+
+
+def test_a_buffered_message_is_charged_and_posted(desk, check_event) -> None:
+    binding = cut(desk)
+    outcome = post(desk, binding)
+    assert isinstance(outcome, Accepted)
+    assert [one.kind for one in outcome.appended] == [
+        "ext.missionweaveprotocol.core.resource_usage_recorded",
+        "message.posted",
+    ]
+    for one in outcome.appended:
+        check_event(one.event, desk.registry)
+    assert isinstance(send(desk, binding | {"resourceUsageDelta": {}}), Accepted)
+
+
+def test_a_buffered_message_stays_in_its_work_items_conversation(desk) -> None:
+    elsewhere = desk.organization.names.conversation_id("A")
+    outcome = post(desk, cut(desk), conversationId=elsewhere)
+    assert isinstance(outcome, Refused)
+    assert outcome.code == "INVALID_COMMAND"
+
+
+def test_a_message_buffered_too_late_is_refused(desk) -> None:
+    late = cut(desk) | {"bufferedAt": text_of(90 * SECOND)}
+    assert post(desk, late).code == "WORK_LEASE_EXPIRED"
