@@ -143,6 +143,8 @@ def _replaced(program: Program, place: int, line: Line) -> Program:
 def _simplify_world(best: _Best) -> None:
     for number in reversed(range(len(best.picture.work))):
         work = best.picture.work
+        if any(work[number].name in one.depends_on for one in work):
+            continue
         best.try_(evolve(best.picture, work=work[:number] + work[number + 1 :]), best.program)
     _drop_groups(best)
     for simpler in _plainer(best.picture):
