@@ -6,8 +6,12 @@ from collections.abc import Mapping
 
 from worker_conformance.selftest.mutants import (
     admission,
+    blocking,
     durability,
     leases,
+    offline,
+    operations,
+    order,
     preemption,
     privacy,
     recovery,
@@ -19,7 +23,21 @@ from worker_conformance.selftest.mutants.base import Mutant
 
 __all__ = ["MUTANTS", "NOT_COVERED", "Mutant"]
 
-_AREAS = (durability, replay, signatures, leases, preemption, scheduling, privacy, admission, recovery)
+_AREAS = (
+    durability,
+    replay,
+    signatures,
+    leases,
+    preemption,
+    scheduling,
+    order,
+    privacy,
+    admission,
+    blocking,
+    offline,
+    operations,
+    recovery,
+)
 
 MUTANTS: Mapping[str, Mutant] = {one.name: one for area in _AREAS for one in area.MUTANTS}
 """Every mutant by its name."""

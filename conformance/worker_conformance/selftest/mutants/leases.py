@@ -190,7 +190,7 @@ class NamesNoLease(Interposer):
         return (self.speaker.with_payload(effect, executionLeaseId=None),)
 
 
-class _SubmitsRegardless(Interposer):
+class SubmitsRegardless(Interposer):
     """Base: turns a report of completion into a submission although the Worker does not."""
 
     def _afterwards(self) -> Iterable[JsonObject]:
@@ -226,7 +226,7 @@ class _SubmitsRegardless(Interposer):
         return False
 
 
-class LateResultDespiteFencing(_SubmitsRegardless):
+class LateResultDespiteFencing(SubmitsRegardless):
     """Submits a late result of work that was given to another Agent."""
 
     def _begin(self) -> None:
@@ -243,7 +243,7 @@ class LateResultDespiteFencing(_SubmitsRegardless):
         return not self._fenced
 
 
-class ResultUnderAnExpiredLease(_SubmitsRegardless):
+class ResultUnderAnExpiredLease(SubmitsRegardless):
     """Submits whatever the executor reports, whether the lease still runs or not."""
 
 
@@ -363,7 +363,7 @@ MUTANTS = (
     mutant(
         cancellation_unread,
         "AUT-006.a",
-        "LEASE-0011",
+        "LEASE-0011 SCHED-0029",
         "A kind of Event that no happy path ever sends.",
     ),
     mutant(

@@ -137,7 +137,7 @@ MUTANTS = (
     mutant(
         PausesAtOnce,
         "WRK-015.b",
-        "PREEMPT-0002 MON-0008",
+        "PREEMPT-0002 MON-0008 PREEMPT-0023",
         "Preemption as operating systems do it, applied to work with side effects.",
     ),
     mutant(
@@ -163,7 +163,7 @@ MUTANTS = (
     mutant(
         StartsFromTheBeginning,
         "WRK-015.d",
-        "PREEMPT-0003",
+        "PREEMPT-0003 OFFLINE-0009",
         "Checkpoints that are written and never read: nobody tests the restore.",
     ),
     mutant(
@@ -175,7 +175,7 @@ MUTANTS = (
     mutant(
         preempted_work_disappears,
         "WRK-015.d",
-        "PREEMPT-0003",
+        "PREEMPT-0003 PREEMPT-0022",
         "A state between 'queued' and 'running' that no loop looks at.",
     ),
     mutant(

@@ -86,6 +86,36 @@ class PreemptorNamed(_KnowsWhoRuns):
         return (self.speaker.with_payload(effect, reason=f"preempted for {neighbour}"),)
 
 
+class DeclinesTheWrongOffer(Interposer):
+    """Declines with the ID of the offer that was answered last."""
+
+    def _begin(self) -> None:
+        self._last: object = None
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        offer_id = find(effect, "frame", "command", "payload", "offerId")
+        self._last = offer_id or self._last
+        if effect["type"] != "decline" or self._last is None:
+            return (effect,)
+        return ({**effect, "offerId": str(self._last)},)
+
+
+class TokenInTheResult(Interposer):
+    """Attaches the token of its last operation to its results."""
+
+    def _begin(self) -> None:
+        self._secret: object = None
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        self._secret = stimulus.get("secret", self._secret)
+        return stimulus
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if not says(effect, "work.submit"):
+            return (effect,)
+        return (self.speaker.with_payload(effect, usedToken=self._secret),)
+
+
 class CredentialsInTheResult(Interposer):
     """Attaches the environment of a run to its result."""
 
@@ -165,6 +195,64 @@ class ContextSharedBySlots(_KnowsWhoRuns):
         context: Any = effect["context"]
         stale = find(others[0], "context", "missionContext")
         return ({**effect, "context": {**context, "missionContext": stale}},)
+
+
+class ContextsRebuiltInReverse(Interposer):
+    """Builds the table of contexts anew for a later session, in another order than its index."""
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        if stimulus["type"] == "start":
+            groups: Any = stimulus["groups"]
+            ids = [group["groupId"] for group in groups]
+            contexts = [group.get("missionContext") for group in groups]
+            self._swapped = dict(zip(ids, reversed(contexts), strict=True))
+        return stimulus
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if effect["type"] != "run" or self.speaker.session_epoch < 2:
+            return (effect,)
+        context: Any = effect["context"]
+        wrong = self._swapped.get(effect["groupId"], context["missionContext"])
+        return ({**effect, "context": {**context, "missionContext": wrong}},)
+
+
+class SnapshotLeavesItsContext(Interposer):
+    """Restores a Group's context into the place from which every run reads it."""
+
+    def _begin(self) -> None:
+        self._contexts: dict[object, object] = {}
+        self._restored: object = None
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        if stimulus["type"] == "start":
+            groups: Any = stimulus["groups"]
+            self._contexts = {group["groupId"]: group.get("missionContext") for group in groups}
+        if stimulus["type"] == "snapshot":
+            self._restored = find(stimulus, "snapshot", "groupId")
+        return stimulus
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if effect["type"] != "run" or self._restored is None:
+            return (effect,)
+        context: Any = effect["context"]
+        restored = self._contexts[self._restored]
+        return ({**effect, "context": {**context, "missionContext": restored}},)
+
+
+class ResumesTheLatestCheckpoint(Interposer):
+    """Resumes everything from the Checkpoint that was made last."""
+
+    def _begin(self) -> None:
+        self._latest: JsonObject | None = None
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        checkpoint: Any = find(effect, "frame", "command", "payload", "checkpoint")
+        if checkpoint is not None:
+            names = ("checkpointId", "checkpointHash")
+            self._latest = {name: checkpoint[name] for name in names}
+        if "resumeFrom" not in effect or self._latest is None:
+            return (effect,)
+        return ({**effect, "resumeFrom": self._latest},)
 
 
 class OneScopeForAllGroups(Interposer):
@@ -273,7 +361,7 @@ MUTANTS = (
     mutant(
         NeighbourInTheAcceptance,
         "WRK-012.d",
-        "DISC-0001 MON-0015",
+        "DISC-0001 MON-0015 DISC-0011",
         "A debug note in an open payload.",
     ),
     mutant(
@@ -285,14 +373,14 @@ MUTANTS = (
     mutant(
         NonceNamesAGroup,
         "IDN-006.a",
-        "MON-0030",
+        "MON-0030 DISC-0012",
         "Correlation for support, in the only free text of a control frame.",
         seen_in="REPLAY-0017",
     ),
     mutant(
         PresenceIsAlwaysFree,
         "IDN-005.a",
-        "MON-0037",
+        "MON-0037 DISC-0013",
         "A heartbeat that is built once and sent for ever.",
         seen_in="REPLAY-0017",
     ),
@@ -306,7 +394,7 @@ MUTANTS = (
     mutant(
         SlotKeepsItsCredentials,
         "WRK-011.c",
-        "ISOL-0003 MON-0016",
+        "ISOL-0003 MON-0016 ISOL-0010 ISOL-0011 ISOL-0014 ISOL-0015 ISOL-0019 ISOL-0020",
         "A credential helper with a cache per machine.",
     ),
     mutant(
@@ -325,7 +413,7 @@ MUTANTS = (
     mutant(
         GrantsAReserve,
         "WRK-011.e",
-        "MON-0033",
+        "MON-0033 ISOL-0017",
         "A safety margin added at each layer.",
         seen_in="LEASE-0002",
     ),
@@ -346,7 +434,7 @@ MUTANTS = (
     mutant(
         EstimatesOnce,
         "WRK-012.b",
-        "MON-0036",
+        "MON-0036 DISC-0014 DISC-0015",
         "An estimate is made when work is accepted, and belongs to nobody afterwards.",
         seen_in="PREEMPT-0003",
     ),
@@ -368,5 +456,35 @@ MUTANTS = (
         "WRK-012.f",
         "DISC-0004",
         "A privacy filter that fails closed, and nobody measures how often.",
+    ),
+    mutant(
+        DeclinesTheWrongOffer,
+        "WRK-012.d",
+        "DISC-0010",
+        "A variable that outlives the loop that set it.",
+    ),
+    mutant(
+        TokenInTheResult,
+        "AUT-002.a",
+        "MON-0017 ISOL-0023",
+        "Evidence that proves too much.",
+    ),
+    mutant(
+        ContextsRebuiltInReverse,
+        "WRK-011.b",
+        "ISOL-0012 ISOL-0013 ISOL-0021",
+        "Two lists that are kept parallel by hand.",
+    ),
+    mutant(
+        SnapshotLeavesItsContext,
+        "WRK-011.b",
+        "ISOL-0018",
+        "A restore that writes where the running system reads.",
+    ),
+    mutant(
+        ResumesTheLatestCheckpoint,
+        "WRK-011.d",
+        "MON-0032 ISOL-0016",
+        "A file called `latest`.",
     ),
 )

@@ -315,7 +315,7 @@ MUTANTS = (
     mutant(
         SeenBeforeApplied,
         "WRK-029.b",
-        "REPLAY-0009",
+        "REPLAY-0009 REPLAY-0034 REPLAY-0035",
         "The dedupe table is written by the receiver, the message applied by somebody else.",
     ),
     mutant(

@@ -311,7 +311,7 @@ MUTANTS = (
     mutant(
         strict_order_of_groups,
         "WRK-010.a",
-        "SCHED-0001",
+        "SCHED-0001 SCHED-0035",
         "A list of queues that is always polled from its beginning.",
     ),
     mutant(
@@ -329,13 +329,13 @@ MUTANTS = (
     mutant(
         one_queue_for_all,
         "WRK-009.a",
-        "SCHED-0004",
+        "SCHED-0004 SCHED-0024",
         "One priority queue in a database table, ordered by claimed deadline.",
     ),
     mutant(
         longest_queue_first,
         "WRK-010.b",
-        "SCHED-0006",
+        "SCHED-0006 SCHED-0022",
         "Balancing queue lengths, which is what the dashboard shows.",
     ),
     mutant(
@@ -359,7 +359,7 @@ MUTANTS = (
     mutant(
         RaisedQuotaUnnoticed,
         "WRK-010.b",
-        "SCHED-0008",
+        "SCHED-0008 SCHED-0030",
         "Limits cached at start-up.",
     ),
     mutant(
@@ -395,7 +395,7 @@ MUTANTS = (
     mutant(
         approval_never_read,
         "AUT-003.a",
-        "SCHED-0010",
+        "SCHED-0010 SCHED-0027",
         "A subscription that misses one kind of Event.",
     ),
     mutant(
@@ -419,7 +419,7 @@ MUTANTS = (
     mutant(
         dependencies_looked_at_once,
         "WRK-010.b",
-        "SCHED-0014",
+        "SCHED-0014 SCHED-0026",
         "No wake-up leads from one aggregate to another.",
     ),
     mutant(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from math import isfinite
 from typing import Any
 
 from worker_conformance.documents.json_types import JsonObject, find, text_at
@@ -16,6 +18,78 @@ from worker_conformance.selftest.speaker import frames_in, with_frames
 def signature_not_checked(parts: Parts) -> None:
     """Looks whether there is a signature and never computes it."""
 
+    _willing(parts)
+
+
+@altered
+def any_registered_signer(parts: Parts) -> None:
+    """Accepts an Event of anybody whose key is registered."""
+    parts.replace("runtime.Runtime.may", lambda *_: True)
+
+
+@altered
+def lenient_json(parts: Parts) -> None:
+    """Reads wire text as its JSON library does: last duplicate wins, bad bytes are replaced."""
+
+    def loosely(raw: bytes) -> object:
+        text = raw.decode("utf-8-sig", errors="replace")
+        return json.JSONDecoder().raw_decode(text.lstrip())[0]
+
+    parts.replace("documents.parse", loosely)
+
+
+@altered
+def numbers_made_to_fit(parts: Parts) -> None:
+    """Reads a number beyond a double as the largest one, and half a surrogate as `?`."""
+
+    def fitted(raw: bytes) -> object:
+        text = raw.decode("utf-8", errors="replace")
+        return _fitted(json.loads(text))
+
+    parts.replace("documents.parse", fitted)
+    _willing(parts)
+
+
+def _fitted(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _fitted(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_fitted(member) for member in value]
+    if isinstance(value, float) and not isfinite(value):
+        return 1e308
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+
+
+@altered
+def one_spelling_only(parts: Parts) -> None:
+    """Believes only wire text that is canonical to the last byte."""
+    parse, canonical = parts.get("documents.parse"), parts.get("documents.canonical")
+
+    def exactly(raw: bytes) -> object:
+        value = parse(raw)
+        if canonical(value) != raw:
+            raise parts.get("documents.DocumentError")("PROTOCOL_VIOLATION", "not canonical")
+        return value
+
+    parts.replace("documents.parse", exactly)
+
+
+@altered
+def time_binding_unchecked(parts: Parts) -> None:
+    """Verifies a signature without comparing its time with the document's."""
+    verify = parts.get("signatures.KeyRing._verify")
+
+    def timeless(ring: Any, document: Any, protected_time: str, signer: Any) -> Any:
+        del protected_time
+        return verify(ring, document, document["signature"]["createdAt"], signer)
+
+    parts.replace("signatures.KeyRing._verify", timeless)
+    _willing(parts)
+
+
+def _willing(parts: Parts) -> None:
+    """Let every signature value hold: the fault lies in what was to be looked at before it."""
+
     class Willing:
         def verify(self, signature: bytes, message: bytes) -> None:
             del signature, message
@@ -24,9 +98,58 @@ def signature_not_checked(parts: Parts) -> None:
 
 
 @altered
-def any_registered_signer(parts: Parts) -> None:
-    """Accepts an Event of anybody whose key is registered."""
-    parts.replace("runtime.Runtime.may", lambda *_: True)
+def signature_covers_its_envelope(parts: Parts) -> None:
+    """Signs and verifies the document with its envelope, leaving out the value alone."""
+    canonical = parts.get("documents.canonical")
+
+    def with_envelope(document: Any) -> bytes:
+        envelope = {n: m for n, m in document.get("signature", {}).items() if n != "value"}
+        return bytes(canonical({**document, "signature": envelope}))
+
+    parts.replace("documents.without_signature", with_envelope)
+
+
+@altered
+def schema_not_checked(parts: Parts) -> None:
+    """Validates no frame that is well signed."""
+    parts.module("inbox").is_valid = lambda *_: True
+
+
+@altered
+def keys_never_end(parts: Parts) -> None:
+    """Ignores when a key's validity ends."""
+    parts.replace("signatures.KeyBinding.is_valid_at", lambda *_: True)
+
+
+class KeysReadOnce(Interposer):
+    """Reads the registry at its start, and no change of it afterwards."""
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        return None if stimulus["type"] == "keys" else stimulus
+
+
+class AnyChangeOfKeysIsAnAlarm(Interposer):
+    """Trusts no Event service any more once the registry has changed."""
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        if stimulus["type"] != "keys":
+            return stimulus
+        authorized: Any = stimulus.get("authorized", {})
+        return {**stimulus, "authorized": {**authorized, "eventAuthority": []}}
+
+
+class OneBadTextClosesTheConnection(Interposer):
+    """Reads nothing more after one frame that it could not read."""
+
+    def _begin(self) -> None:
+        self._is_closed = False
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        return None if stimulus["type"] == "frames" and self._is_closed else stimulus
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        self._is_closed = self._is_closed or effect["type"] == "reject"
+        return (effect,)
 
 
 class SeenBeforeVerified(Interposer):
@@ -94,7 +217,7 @@ MUTANTS = (
     mutant(
         signature_not_checked,
         "SDV-015.a",
-        "SIGN-0001 SIGN-0004",
+        "SIGN-0001 SIGN-0004 SIGN-0011 SIGN-0013",
         "A verifier that is mocked in development and never replaced.",
     ),
     mutant(
@@ -128,5 +251,65 @@ MUTANTS = (
         "MON-0002",
         "A rarely sent kind of Command, built by hand.",
         seen_in="LEASE-0006",
+    ),
+    mutant(
+        lenient_json,
+        "EVT-012.a",
+        "SIGN-0005",
+        "The standard library's defaults.",
+    ),
+    mutant(
+        one_spelling_only,
+        "EVT-012.a",
+        "SIGN-0006",
+        "Canonical bytes demanded on the wire, where they are demanded under the signature.",
+    ),
+    mutant(
+        numbers_made_to_fit,
+        "EVT-012.a",
+        "SIGN-0007",
+        "Sanitizing instead of refusing.",
+    ),
+    mutant(
+        OneBadTextClosesTheConnection,
+        "SDV-015.a",
+        "SIGN-0008 SIGN-0010 SIGN-0012 SIGN-0016",
+        "A parser that cannot be used again after an error.",
+    ),
+    mutant(
+        time_binding_unchecked,
+        "SDV-001.a",
+        "SIGN-0009",
+        "The envelope's own time, because it stands beside the value.",
+    ),
+    mutant(
+        signature_covers_its_envelope,
+        "SDV-015.a",
+        "SIGN-0014",
+        "Another signature scheme's habit.",
+    ),
+    mutant(
+        schema_not_checked,
+        "SDV-015.a",
+        "SIGN-0015",
+        "Validation is for drafts; signed documents have been validated by their signer.",
+    ),
+    mutant(
+        keys_never_end,
+        "SDV-001.a",
+        "SIGN-0017",
+        "A key store without time.",
+    ),
+    mutant(
+        KeysReadOnce,
+        "SDV-001.a",
+        "SIGN-0018 SIGN-0019 SIGN-0021",
+        "Trust configured at deployment.",
+    ),
+    mutant(
+        AnyChangeOfKeysIsAnAlarm,
+        "SDV-001.a",
+        "SIGN-0020 SIGN-0022",
+        "An intrusion detector with too little to go by.",
     ),
 )

@@ -1,0 +1,282 @@
+"""Faults of offline work: what goes on too long, ends too early, or is never reconciled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from worker_conformance.documents.json_types import JsonObject, find, text_at
+from worker_conformance.scenario.clock import moment_of
+from worker_conformance.selftest.interposer import Interposer, payload_of, says
+from worker_conformance.selftest.mutants.base import mutant
+from worker_conformance.selftest.speaker import events_in
+
+FAR = "2099-01-01T00:00:00Z"
+GRACE_SECONDS = 86_400
+SECOND = 1_000_000
+
+
+class _KnowsTheLink(Interposer):
+    """Base: knows whether the link is down, of the connection or of any Group."""
+
+    def _begin(self) -> None:
+        self._is_down = False
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        if stimulus["type"] == "link":
+            self._is_down = stimulus["state"] == "down"
+        return stimulus
+
+
+class StartsOutOfReach(_KnowsTheLink):
+    """Runs the next accepted WorkItem while nobody can grant it a lease."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._owned: dict[str, tuple[str, str]] = {}
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        for event in events_in(stimulus):
+            item: Any = find(event, "payload", "workItem")
+            if event["kind"] == "work.offer.accepted":
+                lease_id = item["owner"]["ownershipLeaseId"]
+                self._owned[item["workItemId"]] = (text_at(event, "groupId"), lease_id)
+        return super()._given(stimulus)
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if effect["type"] == "run":
+            self._owned.pop(text_at(effect, "workItemId"), None)
+        return (effect,)
+
+    def _afterwards(self) -> Iterable[JsonObject]:
+        is_over = find(self.stimulus, "report", "kind") == "completed"
+        for item in list(self._owned)[:1] if is_over and self._is_down else ():
+            group_id, lease_id = self._owned.pop(item)
+            context: JsonObject = {
+                "missionContext": {},
+                "credentials": {},
+                "budget": {},
+                "sideEffectScope": group_id,
+            }
+            yield {
+                "type": "run",
+                "slotId": "s7",
+                "groupId": group_id,
+                "workItemId": item,
+                "leaseId": lease_id,
+                "context": context,
+            }
+
+
+class TokensNeverExpire(Interposer):
+    """Reads no expiry from capability tokens."""
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        if stimulus["type"] != "token":
+            return stimulus
+        token: Any = stimulus["token"]
+        return {**stimulus, "token": {**token, "expiresAt": FAR}}
+
+
+class TokensForgottenInAnOutage(_KnowsTheLink):
+    """Throws its tokens away when the link goes down, and asks for no new ones."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._tokens: list[str] = []
+
+    def handle(self, stimulus: JsonObject) -> JsonObject:
+        """Take the tokens from the Worker before it hears of the link."""
+        if stimulus["type"] == "token":
+            self._tokens.append(text_at(stimulus, "token", "tokenId"))
+        if stimulus["type"] == "link" and stimulus["state"] == "down":
+            for token_id in self._tokens:
+                revoked: JsonObject = {"type": "token_revoked", "tokenId": token_id}
+                self.inner.handle({**revoked, "now": stimulus["now"]})
+        return super().handle(stimulus)
+
+
+class GraceWithoutAnEnd(Interposer):
+    """Works on for a day without its Group, whatever the policy's grace is."""
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        policy: Any = stimulus.get("policy")
+        if stimulus["type"] != "policy":
+            return stimulus
+        limits = {**policy.get("limits", {}), "offlineGraceSeconds": GRACE_SECONDS}
+        return {**stimulus, "policy": {**policy, "limits": limits}}
+
+
+class GraceCountsAlways(Interposer):
+    """Ends every run after the grace, in reach or not."""
+
+    def _begin(self) -> None:
+        self._grace: float | None = None
+        self._runs: dict[object, tuple[int, JsonObject]] = {}
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        grace: Any = find(stimulus, "policy", "limits", "offlineGraceSeconds")
+        self._grace = self._grace if grace is None else grace
+        return stimulus
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if effect["type"] == "run":
+            self._runs[effect["slotId"]] = (moment_of(self.speaker.now) or 0, effect)
+        elif effect["type"] == "release":
+            self._runs.pop(effect["slotId"], None)
+        return (effect,)
+
+    def _afterwards(self) -> Iterable[JsonObject]:
+        now = moment_of(self.speaker.now) or 0
+        for slot, (since, run) in list(self._runs.items()):
+            if self._grace is not None and now - since >= self._grace * SECOND:
+                self._runs.pop(slot)
+                for word in ("cancel", "release"):
+                    yield {"type": word, "slotId": str(slot), "workItemId": run["workItemId"]}
+
+
+class SubmitsAcrossSessions(_KnowsTheLink):
+    """Sends a result under the old session's lease as soon as the link is back."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._results: dict[object, JsonObject] = {}
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        if find(stimulus, "report", "kind") == "completed" and self._is_down:
+            self._results[stimulus["workItemId"]] = stimulus
+        return super()._given(stimulus)
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        is_again = payload_of(effect).get("workItemId") in self._results
+        return () if says(effect, "work.start") and is_again else (effect,)
+
+    def _afterwards(self) -> Iterable[JsonObject]:
+        is_back = self.stimulus["type"] == "link" and self.stimulus["state"] == "up"
+        for result in self._results.values() if is_back else ():
+            group_id = text_at(result, "report", "artifacts", 0, "groupId")
+            payload: JsonObject = {
+                "workItemId": result["workItemId"],
+                "ownershipEpoch": 1,
+                "executionLeaseId": result["leaseId"],
+                "artifactIds": [],
+                "evidence": [],
+            }
+            yield self.speaker.command("work.submit", group_id, payload)
+
+
+class ReportsLostInAnOutage(_KnowsTheLink):
+    """Does not hear its executor while its link is down."""
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        super()._given(stimulus)
+        return None if stimulus["type"] == "execution" and self._is_down else stimulus
+
+
+class InventsACheckpoint(_KnowsTheLink):
+    """Resumes after an outage from a Checkpoint that it never reported."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._was_down = False
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        self._was_down = self._was_down or self._is_down
+        if effect["type"] != "run" or "resumeFrom" in effect or not self._was_down:
+            return (effect,)
+        resume: JsonObject = {
+            "checkpointId": self.speaker.identifier("checkpoint"),
+            "checkpointHash": "sha256:" + "0" * 64,
+        }
+        return ({**effect, "resumeFrom": resume},)
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        given = super()._given(stimulus)
+        self._was_down = self._was_down or self._is_down
+        return given
+
+
+class NoSubscriptionAfterACut(Interposer):
+    """Subscribes at its start, and not again when a link comes back."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        is_later = self.stimulus["type"] == "link"
+        is_subscription = find(effect, "frame", "frameType") == "SUBSCRIBE"
+        return () if is_later and is_subscription else (effect,)
+
+
+class NeverSendsAgain(Interposer):
+    """Sends every Command once, whether it is answered or not."""
+
+    def _begin(self) -> None:
+        self._sent: set[object] = set()
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        action_id = find(effect, "frame", "command", "actionId")
+        is_again = action_id is not None and action_id in self._sent
+        self._sent.add(action_id)
+        return () if is_again else (effect,)
+
+
+MUTANTS = (
+    mutant(
+        StartsOutOfReach,
+        "WRK-020.a",
+        "OFFLINE-0001",
+        "Offline first: whatever was accepted will be granted.",
+    ),
+    mutant(
+        TokensNeverExpire,
+        "WRK-020.b",
+        "OFFLINE-0003 LEASE-0026",
+        "Expiry left to the service that checks tokens, which is out of reach.",
+    ),
+    mutant(
+        TokensForgottenInAnOutage,
+        "WRK-020.b",
+        "OFFLINE-0004",
+        "A connection object that owns what belongs to the run.",
+    ),
+    mutant(
+        GraceWithoutAnEnd,
+        "WRK-020.d",
+        "OFFLINE-0005",
+        "A generous default that wins over the policy.",
+    ),
+    mutant(
+        GraceCountsAlways,
+        "WRK-020.d",
+        "OFFLINE-0006",
+        "A watchdog that is started with the run instead of with the outage.",
+    ),
+    mutant(
+        SubmitsAcrossSessions,
+        "WRK-020.c",
+        "OFFLINE-0007",
+        "An outbox that is flushed on reconnection, before anybody looks into it.",
+    ),
+    mutant(
+        ReportsLostInAnOutage,
+        "WRK-020.c",
+        "OFFLINE-0008",
+        "Everything waits for the network, the local socket too.",
+    ),
+    mutant(
+        InventsACheckpoint,
+        "WRK-021.b",
+        "OFFLINE-0010",
+        "A local save file taken for a Checkpoint.",
+    ),
+    mutant(
+        NoSubscriptionAfterACut,
+        "WRK-020.c",
+        "OFFLINE-0011",
+        "Reconnection logic in the transport, which knows no Cursors.",
+    ),
+    mutant(
+        NeverSendsAgain,
+        "WRK-020.c",
+        "OFFLINE-0012 LEASE-0035",
+        "At most once, by accident.",
+    ),
+)
