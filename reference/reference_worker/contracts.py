@@ -18,12 +18,12 @@ from reference_worker.records import (
     ExecutionLease,
     Offer,
     Ownership,
-    compact,
-    evolve,
     shared,
 )
 
 BOUNDED_OFFLINE_EXECUTION = "urn:missionweaveprotocol:extension:bounded-offline-execution"
+# One encoder for all contracts: making one takes as long as using it.
+_ENCODE = json.JSONEncoder(sort_keys=True, check_circular=False).encode
 KNOWN_EXTENSIONS = frozenset({BOUNDED_OFFLINE_EXECUTION})
 
 
@@ -39,33 +39,33 @@ def has_critical_extension(*documents: Document) -> bool:
 def read_contract(document: Document) -> Contract:
     """The Contract record of a schema-valid Work Contract."""
     retry, deliverable = document["retryPolicy"], document["requiredDeliverables"][0]
-    contract = Contract(
+    return Contract(
         version=document["contractVersion"],
         deadline=micros(document["deadline"]),
-        urgency=document["requestedUrgency"],
-        risk=document["sideEffectRisk"],
-        approval=document["executionApproval"],
-        capabilities=tuple((c["id"], c["version"]) for c in document["requiredCapabilities"]),
+        urgency=shared(document["requestedUrgency"]),
+        risk=shared(document["sideEffectRisk"]),
+        approval=shared(document["executionApproval"]),
+        capabilities=shared(
+            tuple((c["id"], c["version"]) for c in document["requiredCapabilities"])
+        ),
         dependencies=tuple(document["dependencyWorkItemIds"]),
-        budget=tuple(document["budget"].items()),
-        criteria=tuple(c["criterionId"] for c in document["acceptanceCriteria"]),
+        budget=shared(tuple(document["budget"].items())),
+        criteria=shared(tuple(c["criterionId"] for c in document["acceptanceCriteria"])),
         attempts_max=retry["maxAttempts"],
-        backoff=retry["backoff"],
+        backoff=shared(retry["backoff"]),
         delay_max=duration(retry["maxDelay"]),
-        retryable=tuple(retry["retryableFailures"]),
+        retryable=shared(tuple(retry["retryableFailures"])),
         inputs=tuple(document["inputArtifacts"]),
-        deliverable=(deliverable["mediaType"], deliverable["schema"]),
+        deliverable=shared((deliverable["mediaType"], deliverable["schema"])),
         terms=_terms(document),
         critical_extension=has_critical_extension(document),
     )
-    return compact(contract)
 
 
 def _terms(document: Document) -> str:
     """What the owner agreed to. Inserting a dependency changes the plan, not the obligation."""
-    plan = ("contractVersion", "dependencyWorkItemIds")
-    terms = {name: member for name, member in document.items() if name not in plan}
-    return hashlib.sha256(json.dumps(terms, sort_keys=True).encode()).hexdigest()[:32]
+    terms = {**document, "contractVersion": None, "dependencyWorkItemIds": None}
+    return hashlib.sha256(_ENCODE(terms).encode()).hexdigest()[:32]
 
 
 def read_offer(document: Document, agent_id: str) -> Offer | None:
@@ -87,7 +87,12 @@ def read_ownership(
         return None
     if known is None or known.epoch != owner["ownershipEpoch"]:
         known = None
-    ownership = Ownership(
+    expires_at, start_by = (known.expires_at, known.start_by) if known else (NEVER, NEVER)
+    for lease in leases:
+        if lease["leaseType"] == "ownership" and lease["leaseId"] == owner["ownershipLeaseId"]:
+            expires_at = micros(lease["expiresAt"]) if lease["state"] == "active" else 0
+            start_by = micros(lease["startBy"])
+    return Ownership(
         agent_id=owner["agentId"],
         epoch=owner["ownershipEpoch"],
         lease_id=owner["ownershipLeaseId"],
@@ -95,15 +100,9 @@ def read_ownership(
         pins=shared(tuple((c["id"], c["version"]) for c in owner["capabilityPins"])),
         accepted_at=micros(owner["acceptedAt"]),
         terms=known.terms if known else terms,
-        expires_at=known.expires_at if known else NEVER,
-        start_by=known.start_by if known else NEVER,
+        expires_at=expires_at,
+        start_by=start_by,
     )
-    for lease in leases:
-        if lease["leaseType"] == "ownership" and lease["leaseId"] == ownership.lease_id:
-            expires_at = micros(lease["expiresAt"]) if lease["state"] == "active" else 0
-            start_by = micros(lease["startBy"])
-            ownership = evolve(ownership, expires_at=expires_at, start_by=start_by)
-    return ownership
 
 
 def read_execution_lease(

@@ -19,9 +19,14 @@ from reference_worker import (
     slots,
 )
 from reference_worker.records import WorkItem
+from reference_worker.runtime import Link
 from reference_worker.turn import Turn
 
 ROUNDS_MAX = 10_000  # a turn that does not come to rest is a bug, not a schedule
+
+# While a Group's history is not known to its end, its items have no duties but those of a run: all
+# of them are looked at when the Group becomes live, and nothing is decided twice.
+HISTORY_UNKNOWN = frozenset({Link.REPLAYING, Link.CAUGHT_UP})
 
 
 def settle(turn: Turn) -> None:
@@ -53,6 +58,10 @@ def review(turn: Turn, work_item_id: str) -> None:
     item = turn.item(work_item_id)
     if item is None:
         _leave(turn, work_item_id)
+        return
+    if run is None and turn.runtime.links.get(item.group_id) in HISTORY_UNKNOWN:
+        turn.runtime.claims.pop(work_item_id, None)
+        _count(turn, item)
         return
     admission.review(turn, item)
     renewals.review(turn, item)

@@ -70,7 +70,6 @@ def absorb(
     leases = [lease for lease in payload.get("leases", ()) if is_valid("lease", lease)]
     before = known or WorkItem(work_item_id, group.group_id, group.mission_id, 0, "open", contract)
     ownership = read_ownership(document, leases, contract.terms, before.ownership) if held else None
-    before = _of_ownership(before, ownership, event)
     opens = event["kind"] in ("work.started", "group.snapshot.created")
     lease = read_execution_lease(document, leases, before.lease, opens=opens) if held else None
     critical = contract.critical_extension or has_critical_extension(document, event)
@@ -79,6 +78,7 @@ def absorb(
     )
     turn.change(
         before,
+        **_afresh(before, ownership, event),
         revision=document["revision"],
         state=shared(document["state"]),
         contract=contract,
@@ -95,19 +95,18 @@ def absorb(
     _index_dependencies(turn, work_item_id, contract.dependencies)
 
 
-def _of_ownership(item: WorkItem, ownership: Ownership | None, event: Document) -> WorkItem:
-    """The item with its counts at zero where a new Ownership Epoch begins."""
+def _afresh(item: WorkItem, ownership: Ownership | None, event: Document) -> dict[str, object]:
+    """The counts at zero where a new Ownership Epoch begins."""
     if ownership is None or (item.ownership and item.ownership.epoch == ownership.epoch):
-        return item
-    return evolve(
-        item,
-        sequence=event.get("sequence", 0),
-        failures=0,
-        pauses=0,
-        runs=0,
-        not_before=0,
-        side_effects=(),
-    )
+        return {}
+    return {
+        "sequence": event.get("sequence", 0),
+        "failures": 0,
+        "pauses": 0,
+        "runs": 0,
+        "not_before": 0,
+        "side_effects": (),
+    }
 
 
 def _contract(document: Document, known: WorkItem | None) -> Contract:

@@ -72,6 +72,7 @@ def spell(instant: int) -> str:
     return f"{day.year:04}-{day.month:02}-{day.day:02}T{clock}{digits}Z"
 
 
+@lru_cache(maxsize=4096)
 def duration(text: str) -> int:
     """Microseconds of an ISO 8601 duration of days, hours, minutes and seconds."""
     match = _DURATION.fullmatch(text)

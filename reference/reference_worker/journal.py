@@ -15,7 +15,7 @@ from reference_worker.records import from_row, to_row
 
 FILE_NAME = "worker.sqlite3"
 SYNCHRONOUS = "FULL"  # a commit is on the disk before its effects leave
-LAYOUT = 1  # raised whenever a record's fields change; an older file is rebuilt by Replay
+LAYOUT = 2  # raised whenever a record's fields change; an older file is rebuilt by Replay
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS state (
