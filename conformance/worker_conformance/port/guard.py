@@ -1,8 +1,9 @@
-"""Sees to it that no Worker outlives the suite, however the suite ends.
+"""Sees to it that no Worker and no folder outlives the suite, however the suite ends.
 
 One small process watches over the suite that started it. It learns the process group of every
-Worker through a pipe; when the pipe closes, because the suite ended, was interrupted, terminated or
-killed, it kills the groups that are left and ends. That needs no signal handler in the suite and no
+Worker, and every folder of state, through a pipe; when the pipe closes, because the suite ended,
+was interrupted, terminated or killed, it kills the groups and removes the folders that are left,
+and ends. That needs no signal handler in the suite and no
 kernel feature of one system. It never touches a group it was not told about.
 
 Out of reach are processes that leave their group on purpose (`setsid`), and a Worker in the instant
@@ -33,6 +34,16 @@ def forget(group: int) -> None:
     _tell(f"-{group}\n")
 
 
+def watch_folder(folder: Path) -> None:
+    """Have `folder` removed, with all that is in it, when the suite ends."""
+    _tell(f">{os.fspath(folder)}\n")
+
+
+def forget_folder(folder: Path) -> None:
+    """Leave `folder` alone from now on: it has been removed."""
+    _tell(f"<{os.fspath(folder)}\n")
+
+
 def ensure() -> "subprocess.Popen[bytes]":
     """Return the guard process of this suite; start it if there is none yet."""
     if _guard.process is None:
@@ -52,7 +63,7 @@ def _tell(line: str) -> None:
     pipe = ensure().stdin
     assert pipe is not None  # noqa: S101 - it was asked for in _start
     with suppress(BrokenPipeError):  # somebody killed the guard; the suite goes on without it
-        os.write(pipe.fileno(), line.encode("ascii"))
+        os.write(pipe.fileno(), os.fsencode(line))
 
 
 def _start() -> "subprocess.Popen[bytes]":

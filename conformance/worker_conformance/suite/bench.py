@@ -20,11 +20,13 @@ from attrs import evolve
 from worker_conformance.errors import AdapterError
 from worker_conformance.judge.trace import Trace
 from worker_conformance.judge.verdicts import Failure, Verdict
+from worker_conformance.port import guard
 from worker_conformance.port.contract import Port
 from worker_conformance.port.declaration import Declaration, Parameters
 from worker_conformance.port.locate import PortFactory
-from worker_conformance.scenario.model import CrashDuring, Scenario
+from worker_conformance.scenario.model import CrashDuring, Drive, Scenario
 from worker_conformance.suite.play import Played, play
+from worker_conformance.suite.randomness import draws_lots
 from worker_conformance.suite.rejudge import about_of
 
 Result = TypeVar("Result")
@@ -41,7 +43,9 @@ class Bench:
         self._port: Port | None = None
         self._declaration: Declaration | None = None
         self._folder = Path(tempfile.mkdtemp(prefix="worker-conformance-", dir=_memory()))
+        guard.watch_folder(self._folder)
         self._played = 0
+        self._draws_lots: bool | None = None
 
     def __enter__(self) -> Self:
         """Nothing is opened yet."""
@@ -64,6 +68,7 @@ class Bench:
         finally:
             self._port = None
             shutil.rmtree(self._folder, ignore_errors=True)
+            guard.forget_folder(self._folder)
 
     @property
     def transport(self) -> str:
@@ -112,9 +117,20 @@ class Bench:
     def _play(self, scenario: Scenario, port: Port, seed: int, workspace: Path) -> Played:
         declared = self.declaration().parameters
         parameters, _ = declared.effective_for(scenario.agent.slots)
+        if parameters.randomised and _drives(scenario):
+            shown = self._shows_its_lots(port, parameters, seed, workspace)
+            parameters = evolve(parameters, randomised=shown)
         played = play(scenario, port, parameters, seed, workspace)
         about = about_of(scenario, self.declaration())
         return evolve(played, trace=evolve(played.trace, about=about))
+
+    def _shows_its_lots(
+        self, port: Port, parameters: Parameters, seed: int, workspace: Path
+    ) -> bool:
+        """Whether the Worker draws lots by its seed; without that it gets no allowance for them."""
+        if self._draws_lots is None:
+            self._draws_lots = draws_lots(port, parameters, seed, workspace)
+        return self._draws_lots
 
     def _play_in_process_of_its_own(self, scenario: Scenario, seed: int, workspace: Path) -> Played:
         """Nothing can kill an object in the middle of a call: serve it from a process."""
@@ -160,6 +176,10 @@ def _memory() -> str | None:
     if "TMPDIR" in os.environ or not os.access(_MEMORY, os.W_OK):
         return None
     return _MEMORY if shutil.disk_usage(_MEMORY).free > _MEMORY_FREE_BYTES else None
+
+
+def _drives(scenario: Scenario) -> bool:
+    return any(isinstance(step.action, Drive) for step in scenario.steps)
 
 
 def _kills_during_a_call(scenario: Scenario) -> bool:
