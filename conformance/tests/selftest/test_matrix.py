@@ -14,6 +14,7 @@ from worker_conformance.selftest.matrix import (
     Row,
     all_checks,
     kill_matrix,
+    named,
     subjects,
 )
 from worker_conformance.selftest.page import LETTERS, render
@@ -57,7 +58,7 @@ def test_a_profile_needs_a_pass_and_nothing_broken() -> None:
 
 def test_an_unknown_worker_is_a_mistake_of_the_caller() -> None:
     with pytest.raises(UsageError, match="no Worker 'nobody'"):
-        kill_matrix(["nobody"], [], SEED)
+        named(["nobody"])
 
 
 def test_equal_matrices_make_equal_pages() -> None:
@@ -72,7 +73,7 @@ def test_the_published_page_knows_every_check_and_every_worker() -> None:
 
 @pytest.mark.parametrize("name", FRESH)
 def test_the_published_page_says_what_is_played(name: str) -> None:
-    matrix = kill_matrix([name], all_checks(), SEED)
+    matrix = kill_matrix(named([name]), all_checks(), SEED)
     (row,) = matrix.rows
     letters = "".join(LETTERS[row.verdicts.get(check)] for check in matrix.checks)
     assert grid()[name].removeprefix(name).strip() == letters.strip()

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from enum import StrEnum
+from fnmatch import fnmatch
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from worker_conformance.errors import UsageError
 from worker_conformance.judge.verdicts import CheckKind, Verdict
 from worker_conformance.port.declaration import Declaration
 from worker_conformance.port.locate import locate
-from worker_conformance.selftest.mutants import MUTANTS
+from worker_conformance.selftest.mutants import MUTANTS, Mutant
 from worker_conformance.selftest.null_workers import NULL_WORKERS
 from worker_conformance.selftest.variants import VARIANTS, Variant
 from worker_conformance.suite.bench import Bench
@@ -39,11 +40,16 @@ class Kind(StrEnum):
 
 @frozen
 class Subject:
-    """A Worker to play against. `drives` are the long checks worth playing; None: all of them."""
+    """A Worker to play against.
+
+    `areas` are patterns of the vectors worth playing (none: all), `drives` the long checks worth
+    playing (None: all that every run has).
+    """
 
     name: str
     kind: Kind
     factory: str
+    areas: tuple[str, ...] = ()
     drives: frozenset[str] | None = None
 
 
@@ -107,28 +113,42 @@ class Matrix:
 def subjects() -> Mapping[str, Subject]:
     """Every Worker of the self-test by its name."""
     found = [Subject("reference", Kind.REFERENCE, DEFAULT_WORKER)]
-    found += [
-        Subject(one.name, Kind.MUTANT, one.factory, frozenset(one.killed_by))
-        for one in MUTANTS.values()
-    ]
+    found += [_of_mutant(one) for one in MUTANTS.values()]
     found += [_of_variant(one) for one in VARIANTS.values()]
     found += [Subject(name, Kind.NULL, factory) for name, factory in NULL_WORKERS.items()]
     return {one.name: one for one in found}
 
 
+def _of_mutant(one: Mutant) -> Subject:
+    """A mutant meets the vectors of the areas in which it should be noticed."""
+    named = [check for check in (*one.killed_by, *one.seen_in) if check in scenarios()]
+    areas = {f"{check.partition('-')[0]}-*" for check in named}
+    drives = frozenset(one.killed_by)
+    return Subject(one.name, Kind.MUTANT, one.factory, tuple(sorted(areas)), drives)
+
+
 def _of_variant(one: Variant) -> Subject:
     """The long drives are worth playing where the habit is about scheduling."""
     schedules = any(area.startswith("SCHED") for area in one.areas)
-    return Subject(one.name, Kind.VARIANT, one.factory, None if schedules else frozenset())
+    drives = None if schedules else frozenset[str]()
+    return Subject(one.name, Kind.VARIANT, one.factory, one.areas, drives)
 
 
-def kill_matrix(names: Iterable[str], checks: Iterable[str], seed: int, *, jobs: int = 1) -> Matrix:
-    """Play every named check against every named Worker.
+def widened(subject: Subject) -> Subject:
+    """The same Worker, to be played against every vector."""
+    return evolve(subject, areas=())
 
-    Monitors are judged by the scenarios among `checks`. Raises UsageError for a name that is none.
-    """
+
+def named(names: Iterable[str]) -> tuple[Subject, ...]:
+    """The Workers of these names. Raises UsageError for a name that is none."""
     known = subjects()
-    chosen = [_known(name, known) for name in names]
+    return tuple(_known(name, known) for name in names)
+
+
+def kill_matrix(
+    chosen: Sequence[Subject], checks: Iterable[str], seed: int, *, jobs: int = 1
+) -> Matrix:
+    """Play the checks against the Workers; monitors are judged by the scenarios among them."""
     wanted = tuple(info_of(check).check_id for check in checks)
     if jobs <= 1:
         return Matrix(seed, wanted, tuple(play_all(one, wanted, seed) for one in chosen))
@@ -172,5 +192,6 @@ def _is_played(subject: Subject, check: str, declared: Declaration) -> bool:
     info = info_of(check)
     if not declared.claims(info.profile):
         return False
-    is_long = info.kind is CheckKind.FAIRNESS
-    return not is_long or subject.drives is None or check in subject.drives
+    if info.kind is CheckKind.FAIRNESS:
+        return subject.drives is None or check in subject.drives
+    return not subject.areas or any(fnmatch(check, area) for area in subject.areas)

@@ -281,6 +281,13 @@ class LateGroupsUnsubscribed(Interposer):
         return () if is_join and is_subscription else (effect,)
 
 
+class LeavesInName(Interposer):
+    """Hears that it has left a Group, and goes on with what it has begun there."""
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        return None if stimulus["type"] == "leave" else stimulus
+
+
 MUTANTS = (
     mutant(
         OperatesRegardless,
@@ -395,6 +402,12 @@ MUTANTS = (
         "EVT-009.a",
         "REPLAY-0032",
         "Subscriptions made in the constructor.",
+    ),
+    mutant(
+        LeavesInName,
+        "EVT-009.a",
+        "REPLAY-0033",
+        "The outbox outlives the subscription it came from.",
     ),
     mutant(
         budgets_uncounted,
