@@ -43,7 +43,7 @@ export class CapacitySlots {
 
   mayRun(item, leaseId) {
     const group = this.session.groups.get(item.groupId);
-    return Boolean(group) && group.history.membership.state === "active"
+    return Boolean(group) && !this.session.replaced && group.history.membership.state === "active"
       && holdsLease(this.session, item, leaseId) && this.session.now < group.graceEnds;
   }
 

@@ -1,6 +1,7 @@
 // Estimates for an item's own Group (PROTOCOL section 11.2): coarse, and of nobody else's work.
 
 import { spell } from "./instants.mjs";
+import { holdsLease } from "./outbox.mjs";
 
 export const GRANULARITY_SECONDS = 300;
 const STEP = GRANULARITY_SECONDS * 1000;
@@ -14,10 +15,9 @@ export function discloseEstimates(session, items) {
   for (const item of items) {
     const known = item.session.estimate;
     const slot = session.slots.of(item);
-    const status = slot?.phase && slot.phase !== "reserved" ? "active" : "queued";
-    if (item.state !== "queued" && item.state !== "active") continue;
+    const status = slot?.phase && slot.phase !== "reserved" ? "active" : item.state === "blocked" ? "blocked" : "queued";
     ahead += lengthOf(item);
-    if ((item.session.finishing && item.session.finishing === item.leases.execution?.leaseId) || !session.canSend(session.groups.get(item.groupId))) continue;
+    if (holdsLease(session, item, item.session.finishing) || !session.canSend(session.groups.get(item.groupId))) continue;
     const stale = !known || known.status !== status || (status === "queued" && session.now >= known.latest);
     if (stale) {
       const start = status === "active" ? session.now : up(session.now + ahead / slots - lengthOf(item) / slots);

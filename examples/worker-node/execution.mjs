@@ -79,9 +79,14 @@ export class Execution {
   }
 
   blocked(slot, { checkpointId, checkpointHash, requiredResolution }) {
+    slot.item.session.finishing = slot.leaseId;
+    if (!this.session.groups.get(slot.item.groupId).linked) {
+      bufferCheckpoint(this.session, slot, { checkpointId, checkpointHash });
+      return this.session.slots.free(slot, "release");
+    }
     this.owe(slot.item, slot.leaseId, "work.block",
       { checkpoint: { checkpointId, checkpointHash }, reason: requiredResolution });
-    this.session.slots.free(slot, "release");
+    return this.session.slots.free(slot, "release");
   }
 
   completed(slot, { artifacts, evidence }) {

@@ -75,7 +75,7 @@ export class GroupHistory {
     item.doc = doc;
     if (doc.state !== "active") {
       item.leases.execution = undefined;
-      item.session.finishing = undefined;
+      item.session.finishing = undefined; // what was owed for the last run is settled
     }
     if (!doc.owner) item.leases = {};
     return item;

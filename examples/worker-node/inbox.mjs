@@ -33,7 +33,11 @@ export class Inbox {
       return refuse("AUTH_INVALID_SIGNATURE");
     }
     if (!organization.authorized.eventAuthority.includes(event.acceptedBy.id)) return refuse("AUTH_FORBIDDEN");
-    if (event.groupId === undefined) return this.card(event.payload?.agentCard);
+    if (event.groupId === undefined) {
+      const { agentId, sessionEpoch, agentCard } = event.payload;
+      if (agentId === session.agent.agentId && sessionEpoch > session.sessionEpoch) session.replaced = true;
+      return this.card(agentCard);
+    }
     const group = session.groups.get(event.groupId);
     if (!group) return undefined;
     const { history } = group;
@@ -42,7 +46,11 @@ export class Inbox {
       if (known !== undefined) session.outbox.answered(event.cause?.id);
       return undefined;
     }
-    if (known !== undefined || event.sequence !== history.cursor + 1) return undefined; // it will come again
+    if (known !== undefined || event.sequence !== history.cursor + 1) {
+      group.gapSince ??= session.now; // what is missing should come by itself
+      return undefined;
+    }
+    group.gapSince = undefined;
     session.journal.record({ type: "event", event, approved: this.isApproval(event) });
     group.ackOwed = true;
     session.outbox.answered(event.cause?.id, event);
@@ -72,7 +80,10 @@ export class Inbox {
     const group = this.session.groups.get(error.groupId);
     if (error.code === "CURSOR_TOO_OLD") {
       if (group) group.snapshotHash = error.snapshotArtifactHash;
-    } else this.session.outbox.refused(error);
+      return;
+    }
+    if (error.code === "AUTH_STALE_SESSION") this.session.replaced = true; // another runtime speaks for this Agent
+    this.session.outbox.refused(error);
   }
 
   snapshot({ snapshot, state }) {

@@ -13,7 +13,8 @@ import { reconcile, seekSafePoints } from "./offline.mjs";
 import { Outbox } from "./outbox.mjs";
 import { KeyRegistry, Signer } from "./signed-documents.mjs";
 
-export const ACK_SECONDS = 5;
+export const ACK_SECONDS = 0;
+const GAP_SECONDS = 60;
 const FINISHED = new Set(["verified", "cancelled", "failed", "submitted"]);
 
 export class Session {
@@ -76,7 +77,7 @@ export class Session {
   }
   wakeBy(time) { if (time > this.now && time < this.wakeAt) this.wakeAt = time; }
   hold(item, length) { item.session.hold = this.now + length; }
-  canSend(group) { return Boolean(group) && group.live && group.linked; }
+  canSend(group) { return Boolean(group) && !this.replaced && group.live && group.linked; }
 
   // Stimuli
 
@@ -132,7 +133,7 @@ export class Session {
   execution_(stimulus) { this.execution.report(stimulus); }
   link({ state, groupIds, sessionEpoch, memberships }) {
     const concerned = [...this.groups.values()].filter(({ history }) => !groupIds || groupIds.includes(history.groupId));
-    if (sessionEpoch !== undefined) this.sessionEpoch = sessionEpoch;
+    if (sessionEpoch !== undefined) Object.assign(this, { sessionEpoch, replaced: false });
     for (const { groupId, membershipEpoch } of memberships ?? []) {
       const history = this.history(groupId);
       history.membershipEpoch = Math.max(history.membershipEpoch, membershipEpoch);
@@ -208,7 +209,20 @@ export class Session {
     for (const item of items) if (item.session.hold) this.wakeBy(item.session.hold);
     seekSafePoints(this);
     discloseEstimates(this, items);
+    this.fillGaps();
     this.acknowledge();
+  }
+
+  /** A gap that stays is asked for again; what was discarded above it comes with the answer. */
+  fillGaps() {
+    for (const group of this.groups.values()) {
+      if (group.gapSince === undefined || !this.canSend(group)) continue;
+      const due = group.gapSince + GAP_SECONDS * 1000;
+      if (this.now >= due) {
+        this.subscribe([group]);
+        group.gapSince = undefined;
+      } else this.wakeBy(due);
+    }
   }
 
   offers() {
@@ -236,7 +250,7 @@ export class Session {
   acknowledge() {
     const due = [];
     for (const group of this.groups.values()) {
-      if (!group.ackOwed || !group.linked) continue;
+      if (!group.ackOwed || !group.linked || this.replaced) continue;
       group.ackAt ??= this.now + ACK_SECONDS * 1000;
       if (group.ackAt <= this.now) due.push(group);
       else this.wakeBy(group.ackAt);

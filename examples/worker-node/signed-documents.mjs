@@ -73,6 +73,7 @@ export class KeyRegistry {
       if ((known && known.publicKey !== key.publicKey) || (!known && materials.has(key.publicKey))) {
         this.broken = true; // reuse or alias: no document can be trusted
       }
+      if (!isSound(key)) this.broken = true;
       materials.add(key.publicKey);
       this.keys.set(key.keyId, { ...key });
     }
@@ -93,17 +94,28 @@ export class KeyRegistry {
       if (key.revokedAt && !isBefore(time, key.revokedAt)) return false;
       key.object ??= publicKeyObject(key);
       // With A of prime order, the provider's comparison of R by its bytes admits only strict points.
-      return key.object !== null && verify(null, signingBytes(document), key.object, value);
+      return verify(null, signingBytes(document), key.object, value);
     } catch {
       return false;
     }
   }
 }
 
+const sound = new Map(); // what decoding said of each public key, which no later registry changes
+
+/** A binding must be strict even if it signs nothing here: one that is broken spoils the evidence. */
+function isSound({ algorithm, publicKey, validFrom, validUntil, revokedAt }) {
+  try {
+    for (const time of [validFrom, validUntil, revokedAt]) if (time !== undefined) isBefore(time, time);
+    if (!sound.has(publicKey)) sound.set(publicKey, isStrictPoint(fromBase64url(publicKey)));
+    return algorithm === "Ed25519" && sound.get(publicKey);
+  } catch {
+    return false;
+  }
+}
+
 function publicKeyObject(key) {
-  const bytes = fromBase64url(key.publicKey);
-  if (key.algorithm !== "Ed25519" || !isStrictPoint(bytes)) return null;
-  return createPublicKey({ key: Buffer.concat([SPKI, bytes]), format: "der", type: "spki" });
+  return createPublicKey({ key: Buffer.concat([SPKI, fromBase64url(key.publicKey)]), format: "der", type: "spki" });
 }
 
 /** Signs as one Agent. */
