@@ -102,18 +102,19 @@ class SlotBudgetIsItsOwn(Monitor):
             return
         self.witness += self.granted(entry.body)
         beyond = [_beyond(given, budget) for budget in own]
-        if all(beyond):
-            self.breach(
-                entry,
-                f"the budget of {self.context.short(text(entry.body, 'workItemId'))} itself",
-                f"{beyond[-1]} of {given.get(str(beyond[-1]))}{self._whose(given, own)}",
-            )
+        holder = None if given in own else self._holder(given)
+        if holder is None and not all(beyond):
+            return
+        self.breach(
+            entry,
+            f"the budget of {self.context.short(text(entry.body, 'workItemId'))} itself",
+            f"that of {holder}" if holder else f"{beyond[-1]} of {given.get(str(beyond[-1]))}",
+        )
 
-    def _whose(self, given: JsonObject, own: list[JsonObject]) -> str:
-        for work_item_id, budgets in self._budgets.items():
-            if given in budgets and given not in own:
-                return f", the budget of {self.context.short(work_item_id)}"
-        return ""
+    def _holder(self, given: JsonObject) -> str | None:
+        """Another WorkItem that has exactly this budget."""
+        found = (item for item, budgets in self._budgets.items() if given in budgets)
+        return next((self.context.short(item) for item in found), None)
 
 
 def _beyond(given: JsonObject, budget: JsonObject) -> str | None:

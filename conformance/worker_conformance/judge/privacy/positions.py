@@ -44,6 +44,9 @@ _NUMERALS = {
 
 _MINUTE = 60_000_000
 
+_INSTANT = "(instant "
+"""A time as a whole: no number that anybody reads, but what others are compared with."""
+
 EXEMPT = frozenset({"queuedItems"})
 """Presence must carry it (MWP-IDN-006 against its schema): a reading of its own judges it."""
 
@@ -59,10 +62,11 @@ class Following:
 
     def __str__(self) -> str:
         """For a report."""
-        relation = "backlog" if self.sign > 0 else "minus the backlog"
-        distance = f" {'+' if self.offset >= 0 else '-'} {abs(self.offset)}" if self.offset else ""
-        swept = f"{self.backlogs[0]} to {self.backlogs[-1]}"
-        return f"{self.place} is the {relation}{distance}, from {swept}"
+        swept = f"from {self.backlogs[0]} to {self.backlogs[-1]}"
+        if self.sign < 0:
+            return f"{self.place} is {self.offset} minus the backlog, {swept}"
+        distance = f" {'+' if self.offset > 0 else '-'} {abs(self.offset)}" if self.offset else ""
+        return f"{self.place} is the backlog{distance}, {swept}"
 
 
 Numbers = Mapping[str, int]
@@ -103,7 +107,7 @@ def _in_text(text: str) -> Iterator[tuple[str, int]]:
     """The numbers in a text. Of a time only seconds and fractions: the rest is an estimate."""
     times = list(_TIME.finditer(text))
     for place, one in enumerate(times):
-        yield f"(instant {place})", _instant(one[0])
+        yield f"{_INSTANT}{place})", _instant(one[0])
         yield f"(seconds {place})", int(one[1])
         for digits in (3, 6, 9):
             fraction = (one[2] or "").ljust(digits, "0")
@@ -129,7 +133,8 @@ def _instant(text: str) -> int:
 def following(swept: Mapping[int, Numbers]) -> Following | None:
     """The first number that follows the backlog one for one, upwards or downwards."""
     backlogs = sorted(swept)
-    places = dict.fromkeys(place for numbers in swept.values() for place in numbers)
+    every = (place for numbers in swept.values() for place in numbers if _INSTANT not in place)
+    places = dict.fromkeys(every)
     wanted = max(FOLLOWS_MIN, round(FOLLOWS_SHARE * len(backlogs)))
     for place in places:
         series = [(backlog, swept[backlog].get(place)) for backlog in backlogs]
@@ -144,7 +149,7 @@ def _is_a_time(place: str, run: Sequence[int], swept: Mapping[int, Numbers]) -> 
     """Whether seconds follow because the whole time does: an estimate that grows with the wait."""
     if "(seconds " not in place:
         return False
-    whole = place.replace("(seconds ", "(instant ")
+    whole = place.replace("(seconds ", _INSTANT)
     times = [(backlog, swept[backlog].get(whole, 0)) for backlog in run]
     steps = {(later[1] - sooner[1]) / (later[0] - sooner[0]) for sooner, later in pairwise(times)}
     return len(steps) == 1 and min(steps) >= _MINUTE

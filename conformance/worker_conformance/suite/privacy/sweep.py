@@ -31,7 +31,7 @@ from worker_conformance.suite.bench import Bench
 from worker_conformance.suite.privacy.outcome import Outcome
 from worker_conformance.suite.privacy.stage import Stage, accepted
 
-BACKLOGS = (0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64)
+BACKLOGS = (0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 64)
 
 ITEM_SECONDS = 437
 """No multiple of it reads like a count in seconds or fractions of one."""
