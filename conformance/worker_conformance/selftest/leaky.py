@@ -1,4 +1,4 @@
-"""Leaky Workers: each gives one thing away by one route, in one disguise; and discreet ones.
+"""Leaky Workers: each gives one thing away by one route, in one disguise.
 
 They judge the searches, pairs and sweeps of privacy. Every leak is one that somebody built on
 purpose, for convenience: an explanation, a cache, a key. Built on the reference Worker by changing
@@ -12,167 +12,99 @@ import hashlib
 import json
 import sys
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 
-from attrs import frozen
-
 from worker_conformance.documents.json_types import JsonObject, JsonValue, find, text_at
-from worker_conformance.judge.reading import command_of
 from worker_conformance.port.in_process import InProcessWorker
 from worker_conformance.scenario.clock import moment_of, text_of
-from worker_conformance.selftest.interposer import Interposer, says
+from worker_conformance.selftest.gossip import Gossip
+from worker_conformance.selftest.interposer import says
 from worker_conformance.selftest.mutants.base import Mutant, mutant
-from worker_conformance.selftest.speaker import events_in
 
 SECOND = 1_000_000  # microseconds
-WAITING = frozenset({"offered", "queued", "active", "blocked"})
-
-
-class Gossip(Interposer):
-    """Base: keeps what it was told of every Group, and tells of a neighbour where `leak` says so."""
-
-    def _begin(self) -> None:
-        super()._begin()
-        self._items: dict[str, JsonObject] = {}
-        self._missions: dict[str, JsonObject] = {}
-        self._entries: dict[str, JsonObject] = {}
-        self._hashes: dict[str, str] = {}
-        self._secrets: list[str] = []
-
-    def _given(self, stimulus: JsonObject) -> JsonObject | None:
-        groups = stimulus.get("groups")
-        for group in groups if isinstance(groups, list) else ():
-            self._entries[text_at(group, "groupId")] = cast(JsonObject, group)
-        if stimulus["type"] == "token":
-            self._secrets.append(text_at(stimulus, "secret"))
-        for event in events_in(stimulus):
-            self._learn(event)
-        checkpoint = find(stimulus, "report", "checkpointHash")
-        if isinstance(checkpoint, str):
-            item = self._items.get(text_at(stimulus, "workItemId"), {})
-            self._hashes[str(item.get("groupId"))] = checkpoint
-        return stimulus
-
-    def _learn(self, event: JsonObject) -> None:
-        item, mission = find(event, "payload", "workItem"), find(event, "payload", "mission")
-        if isinstance(item, dict):
-            self._items[text_at(item, "workItemId")] = item
-        if isinstance(mission, dict):
-            self._missions[text_at(event, "groupId")] = mission
-        content = find(event, "payload", "contentHash")
-        if isinstance(content, str):
-            self._hashes[text_at(event, "groupId")] = content
-
-    # --- what is known of others ------------------------------------------------------
-
-    def neighbour(self, group_id: object) -> JsonObject | None:
-        """The latest WorkItem of another Group."""
-        others = [one for one in self._items.values() if one.get("groupId") != group_id]
-        return others[-1] if others else None
-
-    def ahead(self, group_id: object) -> int:
-        """How many items of other Groups are waiting or running."""
-        return sum(
-            one.get("groupId") != group_id and one.get("state") in WAITING
-            for one in self._items.values()
-        )
-
-    def other(self, known: Mapping[str, Any], group_id: object) -> Any:
-        """What is known of another Group; None where nothing is."""
-        return next((value for group, value in known.items() if group != group_id), None)
-
-    # --- saying it --------------------------------------------------------------------
-
-    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
-        command = command_of(effect)
-        group_id = find(command, "groupId") if command else effect.get("groupId")
-        if group_id is None:
-            work = self._items.get(str(effect.get("workItemId")), {})
-            group_id = work.get("groupId")
-        return self.leak(effect, str(group_id))
-
-    def leak(self, effect: JsonObject, group_id: str) -> Iterable[JsonObject]:
-        """What becomes of an effect that is bound for a Group."""
-        del group_id
-        return (effect,)
-
-    def adding(self, effect: JsonObject, kind: str, **members: JsonValue) -> Iterable[JsonObject]:
-        """The effect, with members added where it is a Command of this kind."""
-        if not says(effect, kind) or any(value is None for value in members.values()):
-            return (effect,)
-        return (self.speaker.with_payload(effect, **members),)
-
-    def name_of_neighbour(self, group_id: str) -> str | None:
-        """The neighbour's WorkItem ID."""
-        item = self.neighbour(group_id)
-        return text_at(item, "workItemId") if item else None
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 
 
 # --- identifiers, in disguise ---------------------------------------------------------
 
 
-def _told(spell: Callable[[str], JsonValue]) -> Callable[[Gossip, JsonObject, str], Any]:
-    """A `leak` that puts the neighbour's WorkItem ID into an acceptance, spelled somehow."""
+class SpellsTheNeighbour(Gossip):
+    """Base: notes in an acceptance what is ahead, spelled somehow."""
 
-    def leak(self: Gossip, effect: JsonObject, group_id: str) -> Iterable[JsonObject]:
+    def leak(self, effect: JsonObject, group_id: str) -> Iterable[JsonObject]:
+        """Add it to an acceptance."""
         name = self.name_of_neighbour(group_id)
-        return self.adding(effect, "work.accept_offer", note=spell(name) if name else None)
+        return self.adding(effect, "work.accept_offer", note=self.spelled(name) if name else None)
 
-    return leak
+    def spelled(self, name: str) -> JsonValue:
+        """The disguise."""
+        return name
 
 
-class ShoutsTheNeighboursName(Gossip):
+class ShoutsTheNeighboursName(SpellsTheNeighbour):
     """Notes in an acceptance, in capitals, what is ahead."""
 
-    leak = _told(str.upper)
+    def spelled(self, name: str) -> JsonValue:
+        """In capitals."""
+        return name.upper()
 
 
-class NameBackwards(Gossip):
+class NameBackwards(SpellsTheNeighbour):
     """Uses the neighbour's ID backwards as a sort key, as for host names."""
 
-    leak = _told(lambda name: name[::-1])
+    def spelled(self, name: str) -> JsonValue:
+        """Backwards."""
+        return name[::-1]
 
 
-class NameInHex(Gossip):
+class NameInHex(SpellsTheNeighbour):
     """Attaches a trace ID that is the neighbour's ID in hexadecimal."""
 
-    leak = _told(lambda name: name.encode().hex())
+    def spelled(self, name: str) -> JsonValue:
+        """In hexadecimal."""
+        return name.encode().hex()
 
 
-class NamePercentEncoded(Gossip):
+class NamePercentEncoded(SpellsTheNeighbour):
     """Attaches a link to a dashboard, with the neighbour's ID as a parameter."""
 
-    leak = _told(lambda name: "https://x.example/?q=" + "".join(f"%{c:02X}" for c in name.encode()))
+    def spelled(self, name: str) -> JsonValue:
+        """Percent-encoded."""
+        return "https://x.example/?q=" + "".join(f"%{code:02X}" for code in name.encode())
 
 
-class NameInUtf16(Gossip):
+class NameInUtf16(SpellsTheNeighbour):
     """Attaches a blob that is base64 over UTF-16, as some platforms keep their texts."""
 
-    leak = _told(lambda name: base64.b64encode(name.encode("utf-16")).decode())
+    def spelled(self, name: str) -> JsonValue:
+        """In base64 over UTF-16."""
+        return base64.b64encode(name.encode("utf-16")).decode()
 
 
-class NameJsonEscaped(Gossip):
+class NameJsonEscaped(SpellsTheNeighbour):
     """Attaches JSON inside JSON, with every character escaped."""
 
-    leak = _told(lambda name: "".join(f"\\u{ord(one):04x}" for one in name))
+    def spelled(self, name: str) -> JsonValue:
+        """Escaped."""
+        return "".join(f"\\u{ord(one):04x}" for one in name)
 
 
-class NameInPieces(Gossip):
+class NameInPieces(SpellsTheNeighbour):
     """Splits the neighbour's ID into parts of eight characters, with an index to each."""
 
-    leak = _told(
-        lambda name: [
-            {"index": start // 8, "part": name[start : start + 8]}
-            for start in range(0, len(name), 8)
-        ]
-    )
+    def spelled(self, name: str) -> JsonValue:
+        """In pieces."""
+        starts = range(0, len(name), 8)
+        return [{"index": start // 8, "part": name[start : start + 8]} for start in starts]
 
 
-class NameAsNumber(Gossip):
+class NameAsNumber(SpellsTheNeighbour):
     """Numbers its tickets by the 64 bits at the end of an ID."""
 
-    leak = _told(lambda name: int(name.rpartition("-")[2], 16))
+    def spelled(self, name: str) -> JsonValue:
+        """As a number."""
+        return int(name.rpartition("-")[2], 16)
 
 
 class NameAsCorrelation(Gossip):
@@ -342,12 +274,10 @@ class PositionInADecline(Gossip):
 class PositionInWords(Gossip):
     """Tells a Group in words which place it has."""
 
-    _ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
-
     def leak(self, effect: JsonObject, group_id: str) -> Iterable[JsonObject]:
         """Add a remark to an acceptance."""
-        place = min(self.ahead(group_id), len(self._ORDINALS) - 1)
-        remark = f"Yours will be the {self._ORDINALS[place]} to start."
+        place = min(self.ahead(group_id), len(ORDINALS) - 1)
+        remark = f"Yours will be the {ORDINALS[place]} to start."
         return self.adding(effect, "work.accept_offer", remark=remark)
 
 
@@ -402,6 +332,7 @@ class PromisesTheMoon(Gossip):
 
     def leak(self, effect: JsonObject, group_id: str) -> Iterable[JsonObject]:
         """Narrow the window and raise the confidence."""
+        del group_id
         if effect["type"] != "disclose":
             return (effect,)
         now = moment_of(text_at(self.stimulus, "now")) or 0
@@ -553,7 +484,11 @@ class ReadsGoals(Gossip):
 
 
 def _leaky(
-    factory: Callable[[], InProcessWorker], requirement: str, killed_by: str, seen_in: str, field: str
+    factory: Callable[[], InProcessWorker],
+    requirement: str,
+    killed_by: str,
+    seen_in: str,
+    field: str,
 ) -> Mutant:
     return mutant(factory, requirement, killed_by, field, seen_in)
 
@@ -573,7 +508,9 @@ LEAKY: tuple[Mutant, ...] = (
     _leaky(GroupInPresence, "IDN-006.a", "MON-0030", "DISC-0012", "A nonce that is no nonce."),
     _leaky(TitleInBase64, "WRK-012.e", "MON-0015", "DISC-0011", "An opaque context."),
     _leaky(CaseNumberInTheResult, "WRK-012.e", "MON-0015", "ISOL-0003", "A global variable."),
-    _leaky(ArtifactOfAnother, "WRK-012.e", "MON-0015", "ISOL-0003", "Provenance of a shared cache."),
+    _leaky(
+        ArtifactOfAnother, "WRK-012.e", "MON-0015", "ISOL-0003", "Provenance of a shared cache."
+    ),
     _leaky(CheckpointOfAnother, "WRK-012.e", "MON-0015", "ISOL-0010", "One chain for all."),
     _leaky(BudgetOfAnother, "WRK-012.e", "MON-0015", "DISC-0011", "A quota display."),
     _leaky(ErrorNamesThePreemptor, "WRK-012.e", "MON-0015", "ISOL-0015", "A helpful error."),
@@ -597,129 +534,3 @@ LEAKY: tuple[Mutant, ...] = (
     _leaky(ReadsGoals, "WRK-028.b", "PRIV-0005", "", "Triage by keywords."),
 )
 """Every leaky Worker, with the check that has to notice it."""
-
-
-# --- discreet Workers -----------------------------------------------------------------
-
-
-@frozen
-class Discreet:
-    """A lawful Worker, and how it differs from the reference Worker in what it discloses."""
-
-    factory: str
-    habit: str
-
-
-class Coarse(Interposer):
-    """Rounds every window out to whole days, and declares it."""
-
-    def _declared(self, declaration: JsonObject) -> JsonObject:
-        known: Any = declaration["parameters"]
-        return {**declaration, "parameters": {**known, "estimateGranularitySeconds": 86_400}}
-
-    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
-        if effect["type"] != "disclose":
-            return (effect,)
-        day = 86_400 * SECOND
-        estimate: Any = effect["estimate"]
-        start = (moment_of(estimate["estimatedStart"]) or 0) // day * day
-        latest = ((moment_of(text_at(effect, "estimatedStartLatest")) or 0) // day + 1) * day
-        end = ((moment_of(estimate["estimatedCompletion"]) or 0) // day + 2) * day
-        told = {
-            **estimate,
-            "estimatedStart": text_of(start),
-            "estimatedCompletion": text_of(max(end, latest)),
-        }
-        return ({**effect, "estimate": told, "estimatedStartLatest": text_of(latest)},)
-
-
-class Fine(Interposer):
-    """Gives windows that begin at this very moment, to the second, and declares it."""
-
-    def _declared(self, declaration: JsonObject) -> JsonObject:
-        known: Any = declaration["parameters"]
-        return {**declaration, "parameters": {**known, "estimateGranularitySeconds": 1}}
-
-    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
-        if effect["type"] != "disclose":
-            return (effect,)
-        estimate: Any = effect["estimate"]
-        start = max(
-            moment_of(estimate["estimatedStart"]) or 0,
-            moment_of(estimate["lastCalculatedAt"]) or 0,
-        )
-        told = {**estimate, "estimatedStart": text_of(start // SECOND * SECOND)}
-        return ({**effect, "estimate": told},)
-
-
-class Silent(Interposer):
-    """Publishes no estimate and no Presence, and says so."""
-
-    def _declared(self, declaration: JsonObject) -> JsonObject:
-        known: Any = declaration["parameters"]
-        abstains = ["estimates", "presence"]
-        return {**declaration, "parameters": {**known, "abstains": abstains}}
-
-    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
-        if effect["type"] == "disclose":
-            return ()
-        frame: Any = effect.get("frame")
-        if find(effect, "frame", "presence") is None:
-            return (effect,)
-        bare = {name: value for name, value in frame.items() if name != "presence"}
-        return ({**effect, "frame": bare},)
-
-
-class Seeded(Interposer):
-    """Draws nonces, frame IDs and the width of windows from the declared seed."""
-
-    def _begin(self) -> None:
-        super()._begin()
-        self._drawn = 0
-
-    def _draw(self) -> bytes:
-        self._drawn += 1
-        text = f"{self.speaker.session_epoch} {self.speaker.agent_id} {self._drawn}"
-        return hashlib.sha256(text.encode()).digest()
-
-    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
-        frame: Any = effect.get("frame")
-        if isinstance(frame, dict) and frame["frameType"] != "COMMAND":
-            drawn = str(uuid.UUID(bytes=self._draw()[:16], version=4))
-            return ({**effect, "frame": {**frame, "frameId": f"urn:uuid:{drawn}"}},)
-        if effect["type"] != "disclose":
-            return (effect,)
-        estimate: Any = effect["estimate"]
-        more = self._draw()[0] * SECOND
-        latest = (moment_of(text_at(effect, "estimatedStartLatest")) or 0) + more
-        end = (moment_of(estimate["estimatedCompletion"]) or 0) + more
-        told = {**estimate, "estimatedCompletion": text_of(end)}
-        return ({**effect, "estimate": told, "estimatedStartLatest": text_of(latest)},)
-
-
-class Batching(Interposer):
-    """Sends estimates and acknowledgements together, with the next tick."""
-
-    def _begin(self) -> None:
-        super()._begin()
-        self._kept: list[JsonObject] = []
-
-    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
-        if effect["type"] == "disclose":
-            self._kept.append(effect)
-            return ()
-        return (effect,)
-
-    def _answer(self, answer: JsonObject) -> JsonObject:
-        if self.stimulus["type"] != "tick":
-            return {**answer, "busy": True} if self._kept else answer
-        kept, self._kept = self._kept, []
-        return {**answer, "effects": [*cast("list[JsonValue]", answer["effects"]), *kept]}
-
-
-DISCREET: tuple[Discreet, ...] = tuple(
-    Discreet(f"{__name__}:{one.__name__}", " ".join((one.__doc__ or "").split()))
-    for one in (Coarse, Fine, Silent, Seeded, Batching)
-)
-"""Lawful Workers that every check of privacy has to pass; advice aside."""
-

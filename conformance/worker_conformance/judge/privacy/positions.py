@@ -172,6 +172,20 @@ def _longest(series: Sequence[tuple[int, int | None]], sign: int) -> tuple[int, 
     return best
 
 
+def ordering(swept: Mapping[int, Numbers]) -> str | None:
+    """A place, times included, whose value grows or falls with every step of the backlog.
+
+    Whoever has seen a few of its values can read off all others.
+    """
+    rows = [swept[backlog] for backlog in sorted(swept)]
+    shared = [place for place in rows[0] if all(place in row for row in rows)]
+    for place in shared:
+        steps = [later[place] - sooner[place] for sooner, later in pairwise(rows)]
+        if all(step > 0 for step in steps) or all(step < 0 for step in steps):
+            return place
+    return None
+
+
 # --- inference ------------------------------------------------------------------------
 
 

@@ -1,8 +1,8 @@
 """Estimates against what then happened: how often they came true, and how much they said.
 
 Plays ordinary worlds without faults and compares the first estimate of each WorkItem with its
-start. Measures; a stated confidence that is far from the truth, or a window that excludes nothing, is
-advice.
+start. Measures; a stated confidence that is far from the truth, or a window that excludes nothing,
+is advice.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ honest estimate tells nothing.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import log2
@@ -20,6 +19,7 @@ from worker_conformance.judge.privacy.positions import (
     bits,
     following,
     numbers_of,
+    ordering,
 )
 from worker_conformance.judge.privacy.views import Glimpse, view_of
 from worker_conformance.judge.trace import Trace
@@ -171,7 +171,10 @@ def judge_presence(sweep: Sweep) -> Outcome:
 
 
 def judge_inference(sweep: Sweep) -> Outcome:
-    """How much of the backlog can be inferred from estimates: measured; advice if all of it."""
+    """How much of the backlog can be inferred from estimates: measured; advice if all of it.
+
+    The bits are an upper bound: what a Worker draws at random tells nothing, and counts here.
+    """
     first = [_estimates(point)[:1] for point in sweep.points]
     every = [_estimates(point) for point in sweep.points]
     most = log2(len(sweep.points))
@@ -185,11 +188,12 @@ def judge_inference(sweep: Sweep) -> Outcome:
         Measurement("backlog readable in the end", bits(every), most, "bits"),
     )
     failure = None
-    if bits(first) >= most > 0:
+    place = ordering({point.backlog: numbers_of(_disclosed(point)[:1]) for point in sweep.points})
+    if place is not None and all(first):
         failure = Failure(
             expected="estimates from which the backlog of others cannot be read off exactly",
-            observed=f"every one of {len(sweep.points)} backlogs gives another estimate "
-            f"({most:.2f} of {most:.2f} bits)",
+            observed=f"{place} moves with every one of {len(sweep.points)} backlogs "
+            f"({bits(first):.2f} of {most:.2f} bits)",
         )
     witness = sweep.witness if all(first) else 0
     reached = "an estimate was published beside every backlog"
@@ -202,10 +206,10 @@ def _ideal(sweep: Sweep, backlog: int) -> int:
     return int(backlog * ITEM_SECONDS // granularity) if granularity else backlog
 
 
+def _disclosed(point: Point) -> tuple[Glimpse, ...]:
+    return tuple(one for one in point.view if one.what.endswith(": disclose"))
+
+
 def _estimates(point: Point) -> tuple[str, ...]:
     """What estimates say about the time of the waiting item, apart from when they say it."""
-    return tuple(
-        json.dumps(json.loads(glimpse.timeless), sort_keys=True)
-        for glimpse in point.view
-        if glimpse.what.endswith(": disclose")
-    )
+    return tuple(one.timeless for one in _disclosed(point))
