@@ -120,10 +120,10 @@ def test_a_mailbox_tells_what_came_before_its_turn(batches, position, early) -> 
     assert mailbox.position == position
 
 
-def delivery_of(desk) -> Delivery:
+def delivery_of(desk, seed: int = 1) -> Delivery:
     for text in ("one", "two", "three"):
         desk.group.act(Act(ActKind.MESSAGE, args={"text": text}), 0)
-    delivery = Delivery(desk.scenario, desk.organization, 1)
+    delivery = Delivery(desk.scenario, desk.organization, seed)
     delivery.subscribe("A", 0)
     return delivery
 
@@ -149,9 +149,11 @@ def test_a_replay_has_ended_only_when_all_of_it_arrived(desk) -> None:
     assert delivery.replayed() == [(desk.group.group_id, 5)]
 
 
-def test_what_lay_above_a_gap_comes_again_once_it_has_closed(desk) -> None:
-    delivery = delivery_of(desk)
-    delivery.network.disturb("A", Disturbance(reorder_seconds=60), 0)
+@pytest.mark.parametrize("seed", range(20))
+def test_what_lay_above_a_gap_comes_again_as_soon_as_it_has_closed(desk, seed: int) -> None:
+    delivery = delivery_of(desk, seed)
+    weather = Disturbance(reorder_seconds=60, duplicate=40, drop=40)
+    delivery.network.disturb("A", weather, 0)
     seen: list[int] = []
     now: int | None = 0
     while now is not None:

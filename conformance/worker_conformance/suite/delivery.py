@@ -89,9 +89,11 @@ class Delivery:
         else:
             self.network.send(group, owed, now)
             arrived = self.network.arrived(group, now)
-        # A Worker that discards what lies above a gap gets it again once the gap has closed.
-        again = mailbox.delivered(arrived)
-        yield from (self.frame(group, sequence) for sequence in (*arrived, *again))
+        for sequence in arrived:
+            yield self.frame(group, sequence)
+            # A Worker that discards what lies above a gap gets it again as soon as the gap closes.
+            for again in mailbox.delivered((sequence,)):
+                yield self.frame(group, again)
 
     # --- the end of a replay ----------------------------------------------------------
 
