@@ -17,6 +17,7 @@ from worker_conformance.judge.fairness import (
     PairFinding,
     judge_fairness,
 )
+from worker_conformance.judge.sequential import FALSE_FAILURE, MISSED, SharesFinding, judge_shares
 from worker_conformance.judge.service import MICROSECONDS, ServiceHistory
 from worker_conformance.judge.service_trace import history_of
 from worker_conformance.judge.starvation import (
@@ -70,11 +71,18 @@ def fair(trace: Trace, scenario: Scenario, parameters: Parameters) -> ScheduleFi
     if blind:
         return ScheduleFinding(expected, None, blind)
     allowance = Allowance.of(parameters, scenario.agent.slots, randomness_shown=True)
-    started = judge_fairness(history_of(trace, scenario), allowance)
+    history = history_of(trace, scenario)
+    started = judge_fairness(history, allowance)
     demanded = judge_fairness(history_of(trace, scenario, offers_count=True), allowance)
     worst = demanded if demanded.ratio > started.ratio else started
-    figures = (*_share_figures(worst), *_ceiling_notes(parameters))
-    holds, observed = _verdict(started, worst, share_error_of(scenario))
+    error = share_error_of(scenario)
+    if allowance.random_factor:
+        shares = judge_shares(history, error)
+        holds, observed = _verdict_by_lots(worst, shares)
+        figures = (*_lag_figure(worst), _test_figure(shares, error), *_ceiling_notes(parameters))
+    else:
+        holds, observed = _verdict(started, worst, error)
+        figures = (*_share_figures(worst), *_ceiling_notes(parameters))
     return ScheduleFinding(expected, holds, observed, figures, worst)
 
 
@@ -84,6 +92,21 @@ def share_error_of(scenario: Scenario) -> float:
     asked = [drive.members.get(ERROR_MEMBER) for drive in drives]
     percents = [percent for percent in asked if isinstance(percent, int) and percent > 0]
     return min((percent / 100 for percent in percents), default=SHARE_ERROR)
+
+
+def _verdict_by_lots(worst: FairnessFinding, shares: SharesFinding) -> tuple[bool | None, str]:
+    """A Scheduler that draws lots: the bound with its allowance, and the test of shares."""
+    if not worst.holds:
+        return False, _story(worst)
+    return shares.holds, f"{shares.says}, after {shares.witness} draws"
+
+
+def _test_figure(shares: SharesFinding, share_error: float) -> Measurement:
+    note = (
+        f"{shares.says}, after {shares.witness} draws; chance of failing a lawful Scheduler "
+        f"{FALSE_FAILURE:g}, of missing such an error {MISSED:g}"
+    )
+    return Measurement("share error that is tested", share_error, None, "fraction", note)
 
 
 def _verdict(
@@ -126,6 +149,18 @@ def _story(finding: FairnessFinding) -> str:
 
 
 def _share_figures(finding: FairnessFinding) -> Iterator[Measurement]:
+    yield from _lag_figure(finding)
+    if math.isfinite(finding.detectable):
+        yield Measurement(
+            "share error that this run would catch",
+            round(finding.detectable, 4),
+            None,
+            "fraction",
+            f"{finding.dispatches} dispatches",
+        )
+
+
+def _lag_figure(finding: FairnessFinding) -> Iterator[Measurement]:
     worst = finding.worst
     allowance = finding.allowance
     if worst is not None:
@@ -136,14 +171,6 @@ def _share_figures(finding: FairnessFinding) -> Iterator[Measurement]:
             _lag_unit(finding),
             _interval(worst, allowance),
             tuple((point.at // MICROSECONDS, round(point.ratio, 4)) for point in finding.series),
-        )
-    if math.isfinite(finding.detectable):
-        yield Measurement(
-            "share error that this run would catch",
-            round(finding.detectable, 4),
-            None,
-            "fraction",
-            f"{finding.dispatches} dispatches",
         )
 
 

@@ -153,8 +153,11 @@ def shows_randomness(
 ) -> bool:
     """Whether a Worker that claims the statistical allowance has shown that it draws lots.
 
-    Equal seeds must give equal runs (`run`, `repeated`) and another seed another run.
+    Equal seeds must give equal runs (`run`, `repeated`) and another seed another run; a run
+    without any dispatch shows nothing.
     """
+    if not all(any(True for _ in one.dispatches()) for one in (run, repeated, reseeded)):
+        return False
     return not determinism_breaches(run, repeated) and bool(determinism_breaches(run, reseeded))
 
 

@@ -7,6 +7,7 @@ too little and say so.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from attrs import frozen
@@ -14,6 +15,7 @@ from attrs import frozen
 from worker_conformance.errors import VectorError
 from worker_conformance.judge.conditions_fairness import share_error_of
 from worker_conformance.judge.fairness import Allowance, Flow, run_length
+from worker_conformance.judge.sequential import SharesTest
 from worker_conformance.judge.starvation import SERVED_BY, Horizon
 from worker_conformance.scenario.model import (
     DAY_SECONDS,
@@ -50,6 +52,9 @@ IDLE_DISPATCHES = 30
 
 REWEIGH_DISPATCHES = 80
 """Dispatches between two changes of weight in a `reweigh`."""
+
+LONGER = 1.1
+"""How much longer a run of draws goes on than its driver's own count asks for."""
 
 HORIZON_PARTS = 100
 """Items of a `starve` take at least this part of the declared horizon, so that runs stay short."""
@@ -276,5 +281,25 @@ def _service(settings: _Settings, longest: Sequence[int]) -> Callable[[Player], 
         Flow(group.weight, allowance.quantum(longest[place % len(longest)]))
         for place, group in enumerate(settings.groups)
     ]
-    needed = run_length(flows, allowance, share_error_of(world.scenario))
+    error = share_error_of(world.scenario)
+    if allowance.random_factor:
+        return _draws(SharesTest(error, len(flows)))
+    needed = run_length(flows, allowance, error)
     return lambda player: player.service(allowance) >= needed
+
+
+def _draws(test: SharesTest) -> Callable[[Player], bool]:
+    """Long enough for a Scheduler that draws lots: the sequential test has come to its end.
+
+    The judge reads backlogs more exactly than a driver can, so the run goes on a little.
+    """
+    decided_at = math.inf
+
+    def enough(player: Player) -> bool:
+        nonlocal decided_at
+        player.draws = test
+        if math.isinf(decided_at) and test.finding().holds is not None:
+            decided_at = player.dispatches
+        return player.dispatches >= LONGER * decided_at
+
+    return enough

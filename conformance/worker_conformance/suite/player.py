@@ -16,6 +16,7 @@ from attrs import define, field, frozen
 
 from worker_conformance.errors import SuiteError
 from worker_conformance.judge.fairness import Allowance
+from worker_conformance.judge.sequential import SharesTest
 from worker_conformance.judge.service import MICROSECONDS
 from worker_conformance.judge.service_trace import driven_name
 from worker_conformance.judge.trace import EntryKind, NoteKind
@@ -44,7 +45,7 @@ from worker_conformance.suite.world import World
 REFILL = 12
 """Items offered to a queue at a time: few deliveries, and queues that stay far from full."""
 
-DISPATCHES_MAX = 5_000
+DISPATCHES_MAX = 20_000
 """No run is longer, whatever the formulas ask for: the condition then says it was too short."""
 
 STALLED_APPOINTMENTS = 300
@@ -66,6 +67,7 @@ class Player:
     world: World
     driver: str
     dispatches: int = 0
+    draws: SharesTest | None = None
     victim_served: bool = False
     victim_since: int | None = None
     _ordinal: int = 0
@@ -184,6 +186,9 @@ class Player:
 
     def _dispatched(self, name: str, offer: Offer) -> None:
         self.dispatches += 1
+        if self.draws is not None:
+            wanting = {g.name: g.weight for g in self.world.scenario.groups if self.waiting(g.name)}
+            self.draws.take(offer.group, wanting)
         self._seconds += offer.seconds
         self._waiting[offer.group].pop(name, None)
         if self._elders is not None:
