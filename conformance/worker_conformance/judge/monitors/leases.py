@@ -74,7 +74,8 @@ RUN_NEEDS_A_LEASE = MonitorInfo(
 class OneRunPerLease(Monitor):
     """MWP-WRK-029: a `work.started` delivered again starts nothing again.
 
-    A lease may run again only after the executor reported a failure under it (a retry).
+    A lease may run again after the executor reported a failure under it (a retry), or after its
+    time was over for all that was known and a renewal became known only then.
     """
 
     _spent: set[str] = field(factory=set)
@@ -88,6 +89,11 @@ class OneRunPerLease(Monitor):
         report = entry.body.get("report")
         if isinstance(report, dict) and report.get("kind") == "failed":
             self._spent.discard(text(entry.body, "leaseId"))
+        self._spent -= {one for one in self._spent if self._was_over(one, entry.at)}
+
+    def _was_over(self, lease_id: str, now: int) -> bool:
+        earlier = self.facts.leases.before(lease_id)
+        return earlier is not None and earlier.expires_at <= now
 
     def effect(self, entry: Entry) -> None:
         """Count runs by lease."""

@@ -164,6 +164,13 @@ def _class(draw: Draw, _: Stage, work: str) -> Action:
     return SetPolicy(work={work: {"priority_class": pick(draw, CLASSES)}})
 
 
+def _challenge(draw: Draw, stage: Stage, work: str) -> Action:
+    """One that waits becomes more important than all that runs."""
+    del draw
+    running = {w.name: {"priority_class": CLASSES[0]} for w in stage.work.values() if w.works}
+    return SetPolicy(work={**running, work: {"priority_class": CLASSES[-1]}})
+
+
 def _weight(draw: Draw, _: Stage, group: str) -> Action:
     return SetPolicy(groups={group: {"weight": pick(draw, (1, 2, 5))}})
 
@@ -306,6 +313,14 @@ MOVES: Mapping[str, Move] = {
     "class": Move(
         lambda stage: [w for w in _work(lambda w: w.state in UNSUBMITTED)(stage) if stage.alive],
         _class,
+    ),
+    "challenge": Move(
+        lambda stage: [
+            w
+            for w in _work(lambda w: w.ours and w.state == "queued")(stage)
+            if stage.alive and any(one.works for one in stage.work.values())
+        ],
+        _challenge,
     ),
     "weight": Move(lambda stage: _lively(stage) if stage.alive else (), _weight),
     "quota": Move(lambda stage: _lively(stage) if stage.alive else (), _quota),

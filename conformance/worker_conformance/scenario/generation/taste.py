@@ -30,14 +30,14 @@ class Taste:
     manual: bool = field(default=False)
 
 
-ORDINARY_WORK: Mapping[str, int] = {"ordinary": 4, "long": 2, "gated": 2, "dependent": 2}
+ORDINARY_WORK: Mapping[str, int] = {"ordinary": 3, "long": 2, "gated": 3, "dependent": 4}
 
 _ARRIVALS = {"arrive": 10, "flood": 2}
 _PROGRESS = {"advance": 12, "accept_result": 8, "grant": 8, "unblock": 8}
 
 CALM = Taste(
     "calm",
-    {**_ARRIVALS, **_PROGRESS, "message": 1, "blocked": 4, "class": 3, "weight": 1},
+    {**_ARRIVALS, **_PROGRESS, "message": 1, "blocked": 4, "challenge": 5, "weight": 1},
     {**ORDINARY_WORK, "slow_safe_point": 1},
 )
 """Work comes, is done and verified. Nothing goes wrong: the ground for comparing two runs."""
@@ -53,7 +53,7 @@ EVERYTHING = Taste(
         **dict.fromkeys(("offer_other", "revise", "fail", "cancel", "promote"), 2),
         **dict.fromkeys(("cancel_mission", "terminate_mission"), 1),
         **dict.fromkeys(("move_membership", "end_membership"), 1),
-        **dict.fromkeys(("class", "weight", "quota", "policy_gate", "limits"), 2),
+        **dict.fromkeys(("class", "challenge", "weight", "quota", "policy_gate", "limits"), 2),
         **dict.fromkeys(("progress", "blocked", "failed", "completed", "safe_point"), 2),
         **dict.fromkeys(("late_report", "answer", "silence", "ping"), 2),
         **dict.fromkeys(("crash", "stop", "wipe", "truncate", "cut", "cut_group"), 2),
@@ -91,7 +91,7 @@ SESSIONS = Taste(
         **_ARRIVALS,
         **_PROGRESS,
         **dict.fromkeys(("crash", "cut", "stop"), 4),
-        **dict.fromkeys(("wipe", "truncate"), 3),
+        **dict.fromkeys(("wipe", "truncate"), 8),
         **dict.fromkeys(("silence", "blocked", "class"), 3),
         **dict.fromkeys(("start", "heal"), 16),
         "manual": 2,
@@ -146,7 +146,7 @@ CONTENTION = Taste(
         **_ARRIVALS,
         **_PROGRESS,
         "flood": 6,
-        "class": 10,
+        "challenge": 10,
         **dict.fromkeys(("weight", "quota", "limits", "blocked", "safe_point"), 3),
     },
     {"ordinary": 3, "long": 4, "slow_safe_point": 5, "manual_safe_point": 1},
@@ -161,10 +161,10 @@ CHECKPOINTS = Taste(
         **_ARRIVALS,
         **_PROGRESS,
         "flood": 5,
-        "class": 14,
-        "blocked": 8,
+        "challenge": 20,
+        "blocked": 6,
         **dict.fromkeys(("crash", "cut"), 4),
-        **dict.fromkeys(("wipe", "truncate"), 6),
+        **dict.fromkeys(("wipe", "truncate"), 16),
         **dict.fromkeys(("start", "heal"), 20),
     },
     {"long": 5, "slow_safe_point": 2, "ordinary": 1},

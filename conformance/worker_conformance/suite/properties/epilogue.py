@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
+from worker_conformance.judge.trace import EntryKind
 from worker_conformance.scenario.generation.stage import Stage
 from worker_conformance.scenario.model import Act, ActKind, Advance, Delivery, Link, Publish, Start
 from worker_conformance.suite.properties.stagehand import Stagehand
@@ -39,6 +40,7 @@ def play_epilogue(hand: Stagehand, unblocked: frozenset[str] = frozenset()) -> R
     """
     _heal(hand)
     for _ in range(ROUNDS_MAX):
+        before = len(hand.world.trace)
         hand.take(Advance(ROUND_SECONDS))
         stage = hand.stage()
         acts = _acts(stage, unblocked)
@@ -46,7 +48,7 @@ def play_epilogue(hand: Stagehand, unblocked: frozenset[str] = frozenset()) -> R
             known = {name: list(told) for name, told in hand.circumstances.items()}
             hand.take(Publish(acts))
             hand.circumstances = known  # what the epilogue does is no circumstance of the world
-        elif not _is_busy(hand):
+        elif not (_is_busy(hand) and _is_moving(hand, before)):
             break
     return _rest(hand)
 
@@ -81,6 +83,11 @@ def _is_busy(hand: Stagehand) -> bool:
     return any(_rest(hand).waiting) or any(
         work.works and work.plan.completes for work in hand.stage().work.values()
     )
+
+
+def _is_moving(hand: Stagehand, since: int) -> bool:
+    """Whether anything was said in the last round; where nothing was, waiting is in vain."""
+    return any(entry.kind is EntryKind.EFFECT for entry in hand.world.trace.since(since))
 
 
 def _rest(hand: Stagehand) -> Rest:

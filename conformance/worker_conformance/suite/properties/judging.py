@@ -22,7 +22,7 @@ from worker_conformance.suite.properties.finding import Finding
 from worker_conformance.suite.properties.outcome import compared, differences
 from worker_conformance.suite.properties.program import Program, Where, course_of
 from worker_conformance.suite.properties.reduction import reduced
-from worker_conformance.suite.properties.registry import JUDGEMENTS, Relation, Rules
+from worker_conformance.suite.properties.registry import EVERY_RULE, JUDGEMENTS, Relation, Rules
 from worker_conformance.suite.properties.theatre import Course, Theatre
 
 Predicate = Callable[[Scenario, Program], Finding | None]
@@ -99,7 +99,7 @@ def _both_seen(first: Sighting, second: Sighting) -> Sighting:
 
 
 def _judge_rules(this: Rules, theatre: Theatre, worlds: int, watch: _Watch) -> Finding | None:
-    monitors = _claimed(this, theatre)
+    monitors = _claimed(this.monitors, theatre)
     first: list[tuple[Course, Finding]] = []
 
     def take(course: Course) -> None:
@@ -124,10 +124,10 @@ def _judge_rules(this: Rules, theatre: Theatre, worlds: int, watch: _Watch) -> F
     return reduced(course.picture, course.program, found, still)
 
 
-def _claimed(this: Rules, theatre: Theatre) -> frozenset[str]:
-    """The property's monitors whose area the Worker claims."""
+def _claimed(monitors: frozenset[str], theatre: Theatre) -> frozenset[str]:
+    """The monitors among these whose area the Worker claims."""
     claimed = {i.check_id for i, _ in MONITORS if theatre.declaration.claims(i.profile.value)}
-    return this.monitors & claimed
+    return monitors & claimed
 
 
 def _reached(this: Rules, monitors: frozenset[str], course: Course) -> int:
@@ -153,10 +153,10 @@ def _broken_rule(this: Rules, monitors: frozenset[str], course: Course) -> Findi
 def _judge_relation(
     this: Relation, theatre: Theatre, worlds: int, watch: _Watch, name: str
 ) -> Finding | None:
+    monitors = _claimed(EVERY_RULE, theatre)
     for number, plain in enumerate(theatre.drawn(this.taste, worlds)):
         random = Random(f"{name} {number}")  # noqa: S311 - no secret
-        actions = [line.cue for line in plain.program]
-        program = this.variation(random, [one for one in actions if not callable(one)])
+        program = this.variation(random, plain.played)
         watch.worlds += 1
         watch.take(plain)
         if plain.trouble is not None:
@@ -167,9 +167,9 @@ def _judge_relation(
             varied = theatre.play(plain.picture, course_of(program, Where.VARIED))
         watch.take(varied)
         watch.witness += len(compared(plain.ends, varied.ends))
-        found = _difference(plain, varied)
+        found = _difference(plain, varied, monitors)
         if found is not None:
-            return _shortened(theatre, plain, varied, found)
+            return _shortened(theatre, plain, varied, found, monitors)
     return None
 
 
@@ -178,21 +178,29 @@ def _both(theatre: Theatre, picture: Scenario, program: Program) -> tuple[Course
     return plain, theatre.play(picture, course_of(program, Where.VARIED))
 
 
-def _difference(plain: Course, varied: Course) -> Finding | None:
+def _difference(plain: Course, varied: Course, monitors: frozenset[str]) -> Finding | None:
+    """Work that ended otherwise, or a rule that was broken in the varied course alone."""
     if varied.trouble is not None:
         return Finding.of_trouble(varied)
     found = differences(plain.ends, varied.ends)
-    return Finding.of_difference(varied, found[0]) if found else None
+    if found:
+        return Finding.of_difference(varied, found[0])
+    breach = varied.breach_of(monitors)
+    if breach is None or plain.breach_of(frozenset({breach.check_id})) is not None:
+        return None
+    return Finding.of_monitor(varied, breach)
 
 
-def _shortened(theatre: Theatre, plain: Course, varied: Course, found: Finding) -> Finding:
+def _shortened(
+    theatre: Theatre, plain: Course, varied: Course, found: Finding, monitors: frozenset[str]
+) -> Finding:
     """Shorten both courses together: what stands in one of them only keeps its mark."""
     # Only one of the courses says more than the other; its marks tell where.
     longer = any(line.where is Where.PLAIN for line in plain.program)
     program = plain.program if longer else varied.program
 
     def still(picture: Scenario, candidate: Program) -> Finding | None:
-        again = _difference(*_both(theatre, picture, candidate))
+        again = _difference(*_both(theatre, picture, candidate), monitors)
         return again if again is not None and again.kind == found.kind else None
 
     return reduced(varied.picture, program, found, still)

@@ -11,7 +11,8 @@ from enum import Enum
 
 from attrs import frozen
 
-from worker_conformance.scenario.model import Action, ActKind, Publish
+from worker_conformance.scenario.generation import Stage
+from worker_conformance.scenario.model import Action, ActKind, Publish, Truncate
 from worker_conformance.suite.properties.stagehand import Cue
 
 
@@ -22,6 +23,19 @@ class Where(Enum):
     PLAIN = "plain"
     """Only in the course that the other is compared with."""
     VARIED = "varied"
+
+
+@frozen
+class BackFromTheEnd:
+    """The cue of a `truncate` that leaves so many Events online, however long the log is then."""
+
+    group: str
+    left: int
+
+    def __call__(self, stage: Stage) -> tuple[Action, ...]:
+        """The action, where the log is long enough for it."""
+        through = stage.groups[self.group].events - self.left
+        return (Truncate(self.group, through),) if through > 0 else ()
 
 
 @frozen

@@ -61,6 +61,7 @@ def reduced(picture: Scenario, program: Program, found: Finding, still: Still) -
     while size != (size := _size(best)):
         _drop_lines(best)
         _drop_acts(best)
+        _join_publishes(best)
         _drop_deliveries(best)
         _simplify_world(best)
     return best.found
@@ -88,6 +89,22 @@ def _drop_acts(best: _Best) -> None:
     for place in reversed(range(len(best.program))):
         for smaller in _smaller_publishes(best.program[place]):
             best.try_(best.picture, _replaced(best.program, place, smaller))
+
+
+def _join_publishes(best: _Best) -> None:
+    """What the Organization does in two steps it may do in one."""
+    for place in reversed(range(1, len(best.program))):
+        if place >= len(best.program):
+            continue
+        first, second = best.program[place - 1], best.program[place]
+        if first.where is second.where and isinstance(later := second.cue, Publish):
+            if not isinstance(sooner := first.cue, Publish):
+                continue
+            acts = dict(sooner.acts)
+            for name, told in later.acts.items():
+                acts[name] = (*acts.get(name, ()), *told)
+            both = evolve(first, cue=Publish(acts))
+            best.try_(best.picture, (*best.program[: place - 1], both, *best.program[place + 1 :]))
 
 
 def _smaller_publishes(line: Line) -> Iterator[Line]:

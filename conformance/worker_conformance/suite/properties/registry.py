@@ -50,6 +50,9 @@ def _monitors_of(*profiles: Profile) -> frozenset[str]:
     )
 
 
+EVERY_RULE = _monitors_of()
+"""The monitors of all areas that judge a MUST."""
+
 JUDGEMENTS: Mapping[str, Judgement] = {
     "PROP-0001": Rules(tastes.EVERYTHING, _monitors_of()),
     "PROP-0002": Rules(tastes.NETWORK, _monitors_of(Profile.REPLAY)),

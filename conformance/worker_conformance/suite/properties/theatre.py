@@ -14,24 +14,26 @@ import hypothesis
 from attrs import evolve, field, frozen
 from hypothesis import strategies as st
 
+from worker_conformance.errors import SuiteFailure
 from worker_conformance.judge.monitors import Context, watch
 from worker_conformance.judge.trace import Trace
 from worker_conformance.port.contract import HookNotSupported, Port
 from worker_conformance.port.declaration import Declaration, Parameters
 from worker_conformance.scenario.generation import (
     Draw,
+    Stage,
     Taste,
     draw_action,
     draw_organization,
 )
-from worker_conformance.scenario.model import Action, Scenario, Start, Step
+from worker_conformance.scenario.model import Action, Scenario, Start, Step, Truncate
 from worker_conformance.suite.bench import Bench
 from worker_conformance.suite.play import Sighting, sighting_of
 from worker_conformance.suite.properties.coverage import Coverage, coverage_of
 from worker_conformance.suite.properties.epilogue import Rest, play_epilogue
 from worker_conformance.suite.properties.outcome import Ends, ends_of
-from worker_conformance.suite.properties.program import Line, Program, unblocked_in
-from worker_conformance.suite.properties.stagehand import Stagehand
+from worker_conformance.suite.properties.program import BackFromTheEnd, Line, Program, unblocked_in
+from worker_conformance.suite.properties.stagehand import Cue, Stagehand
 from worker_conformance.suite.world import NeverRests
 
 SEED_STRIDE = 1_000_003  # tells the drawing of worlds apart from the naming of things in them
@@ -41,12 +43,14 @@ SEED_STRIDE = 1_000_003  # tells the drawing of worlds apart from the naming of 
 class Course:
     """One course of a world.
 
-    `picture` is the world without steps; `program` what was really played before the epilogue, and
-    `epilogue` what the epilogue did. `trouble` says how the course broke off, if it did.
+    `picture` is the world without steps; `played` what was really played before the epilogue,
+    `program` the same with its marks, to be played again, and `epilogue` what the epilogue did.
+    `trouble` says how the course broke off, if it did.
     """
 
     picture: Scenario
     program: Program
+    played: tuple[Action, ...]
     epilogue: tuple[Action, ...]
     ends: Ends
     rest: Rest
@@ -59,17 +63,11 @@ class Course:
     @property
     def actions(self) -> tuple[Action, ...]:
         """What was played, the epilogue included."""
-        return (*self._told(), *self.epilogue)
+        return (*self.played, *self.epilogue)
 
     def scenario(self) -> Scenario:
         """The course as a Scenario."""
         return evolve(self.picture, steps=tuple(Step(action) for action in self.actions))
-
-    def _told(self) -> Iterator[Action]:
-        for line in self.program:
-            if callable(line.cue):
-                raise TypeError("what was played is an action")
-            yield line.cue
 
     def breach_of(self, check_ids: frozenset[str]) -> Sighting | None:
         """The first of these monitors that saw a breach."""
@@ -126,9 +124,16 @@ class Theatre:
                 continue
 
     def _draw(self, taste: Taste, count: int, seed: int, take: Callable[[Course], object]) -> None:
+        trouble: list[SuiteFailure] = []
+
         @st.composite
         def courses(draw: Draw) -> None:
-            take(self._improvise(draw, taste))
+            if trouble:
+                return
+            try:
+                take(self._improvise(draw, taste))
+            except SuiteFailure as failure:
+                trouble.append(failure)  # ours to tell, without Hypothesis trying it again
 
         @hypothesis.seed(seed)
         @hypothesis.settings(
@@ -144,6 +149,8 @@ class Theatre:
             """A course has been played while it was drawn."""
 
         watched()
+        if trouble:
+            raise trouble[0]
 
     def _improvise(self, draw: Draw, taste: Taste) -> Course:
         picture = draw_organization(draw, taste)
@@ -187,15 +194,22 @@ def _performed(hand: Stagehand, pick: Pick) -> tuple[Program, tuple[str, str] | 
         for line in pick(hand):
             cue = line.cue
             for action in cue(hand.stage()) if callable(cue) else (cue,):
-                before = len(hand.played)
+                before, stage = len(hand.played), hand.stage()
                 hand.take(action)
-                done += [Line(one, line.where) for one in hand.played[before:]]
+                done += [Line(_lasting(one, stage), line.where) for one in hand.played[before:]]
     except NeverRests as restless:
         return tuple(done), ("a Worker at rest once it says so", str(restless))
     except HookNotSupported as unsupported:
         expected = f"the stimulus {unsupported.stimulus_type!r} is supported"
         return tuple(done), (expected, str(unsupported))
     return tuple(done), None
+
+
+def _lasting(action: Action, stage: Stage) -> Cue:
+    """The action as it is to be played again in a course with fewer Events."""
+    if isinstance(action, Truncate):
+        return BackFromTheEnd(action.group, stage.groups[action.group].events - action.through)
+    return action
 
 
 def _seen(
@@ -219,6 +233,7 @@ def _seen(
     return Course(
         picture=evolve(hand.scenario(), steps=()),
         program=program,
+        played=tuple(hand.played[:told]),
         epilogue=tuple(hand.played[told:]),
         ends=ends_of(hand),
         rest=rest,
