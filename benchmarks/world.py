@@ -202,6 +202,11 @@ class History:
         for number in range(count):
             yield self._step(number, "accepted")
 
+    def ended(self, count: int) -> Iterator[str]:
+        """The same WorkItems, verified."""
+        for number in range(count):
+            yield self._step(number, "verified")
+
     def lives(self, count: int) -> Iterator[str]:
         """Whole lives, an item in each Group at a time, from offer to verification."""
         produced = first = 0

@@ -7,6 +7,7 @@ before any of its effects is seen. Never interprets what it stores.
 from __future__ import annotations
 
 import sqlite3
+import zlib
 from pathlib import Path
 from typing import Self
 
@@ -15,7 +16,8 @@ from reference_worker.records import from_row, to_row
 
 FILE_NAME = "worker.sqlite3"
 SYNCHRONOUS = "FULL"  # a commit is on the disk before its effects leave
-LAYOUT = 2  # raised whenever a record's fields change; an older file is rebuilt by Replay
+SEAL_LENGTH = 8  # hexadecimal digits in front of each row: SQLite's pages carry no checksum
+LAYOUT = 3  # raised whenever a record's fields change; an older file is rebuilt by Replay
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS state (
@@ -77,7 +79,7 @@ class Journal:
                 rows = self._connection.execute(
                     "SELECT key, row FROM state WHERE name = ? ORDER BY key", (table.name,)
                 )
-                table.load({key: from_row(table.record, row) for key, row in rows})
+                table.load({key: from_row(table.record, _unsealed(key, row)) for key, row in rows})
         except (sqlite3.DatabaseError, ValueError, TypeError) as problem:
             hint = "empty the state directory; Replay rebuilds it"
             raise JournalError("JOURNAL_UNREADABLE", str(problem), hint) from None
@@ -108,7 +110,7 @@ class Journal:
         projection.committed()
 
     def _write(self, name: str, records: dict[str, object]) -> None:
-        rows = [(name, k, to_row(v)) for k, v in records.items() if v is not None]  # type: ignore[arg-type]  # every table holds records
+        rows = [(name, k, _sealed(k, to_row(v))) for k, v in records.items() if v is not None]  # type: ignore[arg-type]  # every table holds records
         gone = [(name, key) for key, value in records.items() if value is None]
         self._connection.executemany("INSERT OR REPLACE INTO state VALUES (?, ?, ?)", rows)
         self._connection.executemany("DELETE FROM state WHERE name = ? AND key = ?", gone)
@@ -135,6 +137,17 @@ class Journal:
     def close(self) -> None:
         """Close the file; what was committed stays."""
         self._connection.close()
+
+
+def _sealed(key: str, row: str) -> str:
+    return f"{zlib.crc32(row.encode(), zlib.crc32(key.encode())):08x}{row}"
+
+
+def _unsealed(key: str, sealed: str) -> str:
+    row = sealed[SEAL_LENGTH:]
+    if _sealed(key, row) != sealed:
+        raise ValueError("a damaged row")
+    return row
 
 
 def _connect(path: Path) -> sqlite3.Connection:

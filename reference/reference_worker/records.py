@@ -35,9 +35,14 @@ def shared(value: S) -> S:
     """
     if type(value) is str:
         return cast("S", intern(value))
+    return shared_as(repr(value), value)
+
+
+def shared_as(spelling: str, value: S) -> S:
+    """The one instance of that spelling, which is `value` if there is none yet."""
     if len(_SHARED) >= SHARED_MAX:
         _SHARED.clear()
-    found: S = _SHARED.setdefault(repr(value), value)
+    found: S = _SHARED.setdefault(spelling, value)
     return found
 
 
@@ -285,18 +290,39 @@ def from_row(record: type[R], row: str) -> R:
     return cast("R", _build(record, json.loads(row)))
 
 
+@cache
+def _steps(record: type[attrs.AttrsInstance]) -> tuple[tuple[int, Any, Any, bool], ...]:
+    """Which places of a row JSON does not give back as they were, and what to make of them."""
+    return tuple(
+        (place, nested, many, is_shared)
+        for place, (part, (_, nested, many, is_shared)) in enumerate(
+            zip(attrs.fields(record), _parts(record), strict=True)
+        )
+        if nested or many or is_shared or "tuple" in str(part.type)
+    )
+
+
 def _build(record: type[attrs.AttrsInstance], row: list[Any]) -> attrs.AttrsInstance:
-    values: list[object] = []
-    for (_, nested, many, is_shared), value in zip(_parts(record), row, strict=True):
-        if nested is not None and value is not None:
-            values.append(_build(nested, value))
+    for place, nested, many, is_shared in _steps(record):
+        value = row[place]
+        if nested is not None:
+            if value is not None:
+                row[place] = _build(nested, value)
         elif many is not None:
-            values.append(tuple(_build(many, member) for member in value))
-        else:
-            value = _frozen(value) if type(value) is list else value
-            values.append(shared(value) if is_shared else value)
-    return record(*values)
+            row[place] = tuple([_build(many, member) for member in value])
+        elif type(value) is list:
+            row[place] = _shared_list(value) if is_shared else _frozen(value)
+        elif is_shared:
+            row[place] = shared(value)
+    return record(*row)
+
+
+def _shared_list(value: list[Any]) -> tuple[Any, ...]:
+    """As a tuple, made only once for all that are spelled alike."""
+    spelling = repr(value)
+    found: tuple[Any, ...] | None = _SHARED.get(spelling)
+    return shared_as(spelling, _frozen(value)) if found is None else found
 
 
 def _frozen(value: list[Any]) -> tuple[Any, ...]:
-    return tuple(_frozen(part) if type(part) is list else part for part in value)
+    return tuple([_frozen(part) if type(part) is list else part for part in value])

@@ -6,6 +6,7 @@ the Events. It is no judge: it refuses little, and the tests say what they expec
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import sys
@@ -47,10 +48,13 @@ class Organization(Authority):
         super().__init__(session)
         self.directory, self.slots = directory, slots
         self.effects: list[Json] = []
+        self.history: list[Json] = []  # all effects that ever left, over every crash
+        self.save: Callable[[Path, Path], object] = shutil.copytree
         self.wake_at: str | None = None
         self.answering = True
         self.port: Any = factory()
         self.handled = 0
+        self.counts: list[int] = []  # effects of each stimulus
         self.crash_after = 0  # after so many stimuli have been handled
         self.effects_left = 0  # so many effects of the last one leave before the crash
 
@@ -131,7 +135,7 @@ class Organization(Authority):
         """A crash: the object is dropped, and a copy of the directory is all that stays."""
         copied = self.directory.with_name(self.directory.name + "x")
         if not empty:
-            shutil.copytree(self.directory, copied)
+            self.save(self.directory, copied)
         self.directory, self.port, self.session = copied, factory(), self.session + 1
         for item in self.items.values():
             if item["state"] == "active" and item["owner"]["agentId"] == WORKER:
@@ -144,10 +148,12 @@ class Organization(Authority):
         self.wake_at = result.get("wakeAt")
         effects = json.loads(json.dumps(result["effects"]))
         self.handled += 1
+        self.counts.append(len(effects))
         crashes = self.handled == self.crash_after
         if crashes:
             effects = effects[: self.effects_left]  # what was committed stays; the rest never left
         self.effects += effects
+        self.history += effects
         for effect in effects:
             if effect["type"] == "frame":
                 frame = effect["frame"]
@@ -294,5 +300,5 @@ def commands(effects: Iterable[Json]) -> list[Json]:
 @pytest.fixture
 def organization(tmp_path: Path) -> Callable[..., Organization]:
     """Makes an Organization over an empty state directory."""
-    made = iter(range(100))
+    made = itertools.count()
     return lambda **options: Organization(tmp_path / f"state{next(made)}", **options)
