@@ -37,7 +37,13 @@ _PROGRESS = {"advance": 12, "accept_result": 8, "grant": 8, "unblock": 8}
 
 CALM = Taste(
     "calm",
-    {**_ARRIVALS, **_PROGRESS, "message": 1, "blocked": 4, "challenge": 5, "weight": 1},
+    {
+        **_ARRIVALS,
+        **_PROGRESS,
+        "accept_result": 16,
+        **dict.fromkeys(("blocked", "challenge"), 4),
+        **dict.fromkeys(("message", "weight"), 1),
+    },
     {**ORDINARY_WORK, "slow_safe_point": 1},
 )
 """Work comes, is done and verified. Nothing goes wrong: the ground for comparing two runs."""

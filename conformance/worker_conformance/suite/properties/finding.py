@@ -10,7 +10,16 @@ from typing import Self
 from attrs import evolve, frozen
 
 from worker_conformance.judge.transcript import tell
-from worker_conformance.scenario.model import Check, Condition, ConditionKind, Mood, Scenario, Step
+from worker_conformance.scenario.model import (
+    ActKind,
+    Check,
+    Condition,
+    ConditionKind,
+    Mood,
+    Publish,
+    Scenario,
+    Step,
+)
 from worker_conformance.suite.play import Sighting
 from worker_conformance.suite.properties.outcome import Difference
 from worker_conformance.suite.properties.theatre import Course
@@ -33,7 +42,7 @@ class Finding:
     def of_trouble(cls, course: Course) -> Self:
         """The course broke off."""
         expected, observed = course.trouble or ("", "")
-        return cls._of(course, f"trouble {expected}", expected, observed, None)
+        return cls._of(course, f"trouble {expected}", expected, observed)
 
     @classmethod
     def of_monitor(cls, course: Course, sighting: Sighting) -> Self:
@@ -52,20 +61,25 @@ class Finding:
     def of_waiting(cls, course: Course) -> Self:
         """Eligible work was never served."""
         name = course.rest.waiting[0]
-        check = Check(Mood.EXPECT, (Condition(ConditionKind.RUN, (name,)),))
+        taken = Check(Mood.EXPECT, (Condition(ConditionKind.ACCEPT, (name,)),))
+        left = Check(Mood.NEVER, (Condition(ConditionKind.STATE, {name: "queued"}),))
         return cls._of(
             course,
             "waiting",
             f"{name} is served once nothing else arrives",
             f"{name} is still {course.ends[name].state} and eligible, hours after the last arrival",
-            check,
+            taken,
+            left,
         )
 
     @classmethod
     def of_difference(cls, course: Course, difference: Difference) -> Self:
         """A WorkItem ended otherwise than in the plain course."""
         name, wanted, seen = difference.work, difference.wanted, difference.seen
-        check = Check(Mood.EXPECT, (Condition(ConditionKind.STATE, {name: wanted.state}),))
+        state = wanted.state
+        if state == "verified" and ActKind.ACCEPT_RESULT not in _acts_on(name, course):
+            state = "submitted"  # the result that could have been accepted never came
+        check = Check(Mood.EXPECT, (Condition(ConditionKind.STATE, {name: state}),))
         return cls._of(
             course,
             f"difference {wanted.state} {seen.state}",
@@ -75,11 +89,20 @@ class Finding:
         )
 
     @classmethod
-    def _of(
-        cls, course: Course, kind: str, expected: str, observed: str, check: Check | None
-    ) -> Self:
+    def _of(cls, course: Course, kind: str, expected: str, observed: str, *checks: Check) -> Self:
         scenario = course.scenario()
-        if check is not None:
-            scenario = evolve(scenario, steps=(*scenario.steps, Step(check)))
+        scenario = evolve(scenario, steps=(*scenario.steps, *map(Step, checks)))
         history = tell(course.trace.since(0), course.name_of)
         return cls(kind, expected, observed, scenario, history)
+
+
+def _acts_on(work: str, course: Course) -> frozenset[ActKind]:
+    """What the Organization did to a WorkItem in a course."""
+    return frozenset(
+        act.kind
+        for action in course.actions
+        if isinstance(action, Publish)
+        for acts in action.acts.values()
+        for act in acts
+        if act.work == work
+    )

@@ -40,7 +40,7 @@ Variation = Callable[[Random, Sequence[Action]], Program]
 Around = tuple[Sequence[Cue], Sequence[Cue]]
 """What happens before a span of steps, and what after it."""
 
-SHARE = 0.3  # of the steps of a course at which something is varied
+SHARE = 0.4  # of the steps of a course at which something is varied
 GROUP_CUT_SECONDS = 60  # a lease that nobody can renew must not run out while its Group is cut
 SPAN_MAX = 3  # steps that one cut or one held-back delivery lasts
 
