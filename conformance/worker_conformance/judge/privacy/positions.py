@@ -20,7 +20,7 @@ from worker_conformance.documents.json_types import JsonValue
 from worker_conformance.judge.privacy.views import MADE_BY_WORKER, Glimpse
 from worker_conformance.scenario.clock import moment_of
 
-FOLLOWS_SHARE = 0.6
+FOLLOWS_SHARE = 0.5
 """Part of the swept backlogs over which a number has to follow, without a break."""
 
 FOLLOWS_MIN = 5
