@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from worker_conformance.judge.fairness import (
     run_length,
 )
 from worker_conformance.selftest.tables import conforming_table, unfair_table
+from worker_conformance.suite.checks import catalogue
+from worker_conformance.suite.drivers import DRIVERS
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "fairness.md"
 
@@ -46,3 +49,11 @@ def test_the_run_lengths_of_the_page_are_those_of_the_formula():
     randomised = run_length(heavy, Allowance(8, random_factor=RANDOM_FACTOR), 0.10)
     assert round(randomised, -3) == 302_000
     assert all(figure in page() for figure in ("30,000", "5,400", "about 302,000"))
+
+
+def test_every_driver_and_every_check_named_on_the_page_exists():
+    table = page().partition("| driver | pressure")[2].partition("\n\n")[0]
+    assert set(re.findall(r"`([a-z-]+)`", table)) == set(DRIVERS)
+    named = set(re.findall(r"\b(?:SCHED|PREEMPT|MON)-\d{4}\b", page()))
+    named |= {f"SCHED{number}" for number in re.findall(r" (-\d{4})\b", table)}
+    assert named <= {info.check_id for info in catalogue()}

@@ -11,15 +11,9 @@ import os
 
 import pytest
 
+from worker_conformance.selftest.cases import SHARE_ERROR, WEIGHTS, Case
 from worker_conformance.selftest.conforming import CONFORMING
-from worker_conformance.selftest.examine import (
-    SHARE_ERROR,
-    STARVATION_TRIALS,
-    TRIALS,
-    WEIGHTS,
-    Case,
-    examine,
-)
+from worker_conformance.selftest.examine import STARVATION_TRIALS, TRIALS, examine
 from worker_conformance.selftest.faults import UNFAIR
 
 THOROUGH = os.environ.get("WORKER_CONFORMANCE_THOROUGH") == "1"

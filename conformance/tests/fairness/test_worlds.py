@@ -9,10 +9,11 @@ import pytest
 
 from worker_conformance.judge.exact import idle_breaches, liveness_breaches, safety_breaches
 from worker_conformance.judge.fairness import Allowance, judge_fairness
+from worker_conformance.selftest.cases import Case
 from worker_conformance.selftest.conforming import CONFORMING
-from worker_conformance.selftest.examine import TRIALS, Case
+from worker_conformance.selftest.examine import TRIALS
 from worker_conformance.selftest.harness import Setting, play
-from worker_conformance.suite.loads import Deep, Hoard, Load, Offer, Pulse, equal
+from worker_conformance.suite.loads import Batch, Deep, Hoard, Load, Offer, Pulse, equal
 
 THOROUGH = os.environ.get("WORKER_CONFORMANCE_THOROUGH") == "1"
 WORLDS = 500 if THOROUGH else 20
@@ -70,4 +71,23 @@ def test_extreme_weights_keep_everybody_safe_and_alive(name):
     finding = judge_fairness(run.history, Allowance(2))
     assert finding.holds
     assert safety_breaches(run.history) == ()
+    assert liveness_breaches(run.history, run.stopped_at, run.remaining_seconds) == ()
+
+
+@pytest.mark.parametrize("name", BY_DISPATCH)
+def test_a_very_heavy_group_is_delayed_by_one_light_item_at_most(name):
+    load = Hoard({"B": [Offer("B")]}, hoarding="A", idle_dispatches=20, flood=30)
+    run = play(CONFORMING[name](1, 1), load, Setting(1, {"A": 1e7, "B": 1.0}), dispatches=50)
+    order = [dispatch.group for dispatch in run.history.dispatches()]
+    assert order[20:50].count("B") <= 1
+
+
+@pytest.mark.parametrize("name", CONFORMING)
+def test_a_batch_of_one_instant_is_worked_off_without_an_idle_slot(name):
+    groups = ["A", "B", "C"]
+    load = Batch([Offer(groups[place % 3], 30 * (1 + place % 5)) for place in range(40)])
+    setting = Setting(3, dict.fromkeys(groups, 1.0), {"A": 1})
+    run = play(CONFORMING[name](3, 1), load, setting, dispatches=0)
+    assert sum(1 for _ in run.history.dispatches()) == 40
+    assert idle_breaches(run.history) == ()
     assert liveness_breaches(run.history, run.stopped_at, run.remaining_seconds) == ()

@@ -1,36 +1,21 @@
 """The examination of a bare Scheduler: every load, every judge.
 
-Responsible for playing the loads at the lengths that the formulas ask for, and for saying which
-check found what. The judges are those that judge a Worker over the Port; nothing here decides
-what is fair.
+Responsible for playing the loads at the lengths that the formulas ask for. The judging of a run
+stands in `cases`, checks that compare two runs in `twin_runs`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from worker_conformance.judge.exact import (
-    Breach,
-    idle_breaches,
-    liveness_breaches,
-    pause_breaches,
-    quota_breaches,
-    reorder_breaches,
-    safety_breaches,
-)
-from worker_conformance.judge.fairness import (
-    RANDOM_FACTOR,
-    Allowance,
-    Flow,
-    judge_fairness,
-    run_length,
-)
+from worker_conformance.judge.exact import pause_breaches, reorder_breaches
 from worker_conformance.judge.starvation import Horizon, judge_flood, judge_starvation
 from worker_conformance.port.declaration import Parameters
-from worker_conformance.selftest.harness import Raise, Run, Setting, play
-from worker_conformance.selftest.schedulers import Scheduler
+from worker_conformance.selftest import twin_runs
+from worker_conformance.selftest.cases import Case, Outcome, Trial, exact, from_breaches, judged
+from worker_conformance.selftest.harness import Raise, Setting, play
 from worker_conformance.suite.loads import (
     ITEM_SECONDS,
     MIXED_SECONDS,
@@ -40,8 +25,10 @@ from worker_conformance.suite.loads import (
     Flood,
     Hoard,
     Interrupting,
+    Late,
     Load,
     Offer,
+    Pieces,
     Pulse,
     Rejoining,
     Reweighing,
@@ -52,109 +39,6 @@ from worker_conformance.suite.loads import (
     mixed,
     split,
 )
-
-SHARE_ERROR = 0.10
-"""The error of a share that a run on the bare harness must be long enough to catch."""
-
-Factory = Callable[[int, int], Scheduler]
-"""From slots and seed to a Scheduler."""
-
-WEIGHTS: Mapping[str, tuple[float, ...]] = {
-    "equal": (1, 1, 1),
-    "1:2:4": (1, 2, 4),
-    "16:1:1": (16, 1, 1),
-    "fractional": (1.5, 0.5, 3.2),
-}
-
-
-@frozen
-class Outcome:
-    """What one judge said of one run. `ratio` is measured over bound where there is a bound."""
-
-    check: str
-    holds: bool
-    ratio: float = 0.0
-    detail: str = ""
-
-
-@frozen
-class Case:
-    """One world in which a Scheduler is examined."""
-
-    scheduler: type[Scheduler]
-    slots: int
-    weights: tuple[float, ...]
-    seed: int = 7
-    share_error: float = SHARE_ERROR
-
-    @property
-    def groups(self) -> tuple[str, ...]:
-        """Names of the Groups: A, B, C, …"""
-        return tuple(_name(place) for place in range(len(self.weights)))
-
-    @property
-    def setting(self) -> Setting:
-        """The harness's view of it."""
-        return Setting(self.slots, dict(zip(self.groups, self.weights, strict=True)))
-
-    def make(self) -> Scheduler:
-        """A fresh Scheduler."""
-        return self.scheduler(self.slots, self.seed)
-
-    def allowance(self) -> Allowance:
-        """The default declaration, in the family's unit."""
-        factor = RANDOM_FACTOR if self.scheduler.randomised else 0.0
-        return Allowance(self.slots, unit=self.scheduler.unit, random_factor=factor)
-
-    def length(self, lengths: Sequence[Sequence[int]]) -> int:
-        """Dispatches that a run with items of these lengths (one row a Group) needs."""
-        allowance = self.allowance()
-        flows = [
-            Flow(weight, allowance.quantum(max(row)))
-            for weight, row in zip(self.weights, lengths, strict=True)
-        ]
-        means = [allowance.quantum(sum(row) / len(row)) for row in lengths]
-        per_dispatch = sum(self.weights) / sum(
-            weight / mean for weight, mean in zip(self.weights, means, strict=True)
-        )
-        return run_length(flows, allowance, self.share_error, per_dispatch)
-
-
-Trial = Callable[[Case], Iterator[Outcome]]
-
-
-def _name(place: int) -> str:
-    return chr(ord("A") + place) if place < 26 else f"G{place}"
-
-
-# --- judging one run ------------------------------------------------------------------
-
-
-def judged(check: str, case: Case, run: Run) -> Iterator[Outcome]:
-    """The fairness judge under the load's name, and the exact judges under their own."""
-    finding = judge_fairness(run.history, case.allowance())
-    worst = finding.worst
-    detail = "" if worst is None else f"{worst.ahead} ahead of {worst.behind} by {worst.lag:.2f}"
-    yield Outcome(check, finding.holds and finding.witness > 0, finding.ratio, detail)
-    yield from exact(run)
-
-
-def exact(run: Run) -> Iterator[Outcome]:
-    """The exact judges that apply to every run."""
-    history = run.history
-    yield _from_breaches("safe", safety_breaches(history))
-    yield _from_breaches("quota", quota_breaches(history))
-    yield _from_breaches("prompt", idle_breaches(history))
-    late = liveness_breaches(history, run.stopped_at, run.remaining_seconds)
-    yield _from_breaches("live", late)
-
-
-def _from_breaches(check: str, breaches: Sequence[Breach]) -> Outcome:
-    if not breaches:
-        return Outcome(check, holds=True)
-    first = breaches[0]
-    return Outcome(check, holds=False, detail=f"{first.item or first.group}: {first.observed}")
-
 
 # --- the trials -----------------------------------------------------------------------
 
@@ -212,6 +96,20 @@ def _idle_group(case: Case) -> Iterator[Outcome]:
     length = case.length([[ITEM_SECONDS]] * len(case.weights))
     run = play(case.make(), equal(case.groups), setting, dispatches=length)
     yield from judged("share", case, run)
+
+
+def _late(case: Case) -> Iterator[Outcome]:
+    """A Group that was unknown is owed its share from its arrival on, and nothing before."""
+    late = case.groups[0]
+    load = Late(_makers(case.groups[1:]), late=late, absent_dispatches=60)
+    setting = Setting(case.slots, case.setting.weights, late=frozenset({late}))
+    length = case.length([[ITEM_SECONDS]] * len(case.weights))
+    run = play(case.make(), load, setting, dispatches=length)
+    yield from judged("late", case, run)
+
+
+def _pieces(case: Case) -> Load:
+    return Pieces(_makers(case.groups[:-1]), splitting=case.groups[-1])
 
 
 def _quota(case: Case) -> Iterator[Outcome]:
@@ -289,7 +187,7 @@ def _reorder(case: Case) -> Iterator[Outcome]:
     run = play(case.make(), load, setting, dispatches=case.slots + 8, raises=raises)
     item = f"{group}-{case.slots + 8}"
     breaches = reorder_breaches(run.history, item, 1_000_000, latency=0)
-    yield _from_breaches("reorder", breaches)
+    yield from_breaches("reorder", breaches)
 
 
 def _preempt(case: Case) -> Iterator[Outcome]:
@@ -302,7 +200,7 @@ def _preempt(case: Case) -> Iterator[Outcome]:
         causes=run.arrivals,
         slots=case.slots,
     )
-    yield _from_breaches("preempt", breaches)
+    yield from_breaches("preempt", breaches)
     yield from exact(run)
 
 
@@ -315,6 +213,8 @@ TRIALS: Mapping[str, Trial] = {
     "inflate": _deep("inflate", lambda case: inflated(case.groups)),
     "rejoin": _deep("rejoin", _rejoin),
     "split": _deep("split", lambda case: split(case.groups)),
+    "pieces": _deep("pieces", _pieces),
+    "late": _late,
     "cancel": _deep("cancel", _cancel),
     "reweigh": _deep("reweigh", _reweigh),
     "idle Group": _idle_group,
@@ -323,6 +223,8 @@ TRIALS: Mapping[str, Trial] = {
     "flood": _flood,
     "reorder": _reorder,
     "preempt": _preempt,
+    "monotone": twin_runs.monotone,
+    "deterministic": twin_runs.deterministic,
 }
 """Loads and what judges them. `blocked` gives advice only: waiting time may count."""
 

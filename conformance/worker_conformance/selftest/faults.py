@@ -71,6 +71,8 @@ UNFAIR: Mapping[str, Fault] = {
     ),
     "keys cached at enqueue": Fault(rules.KeysCachedAtEnqueue, "reorder", "reorder"),
     "reordered to the end": Fault(rules.ReorderedToTheEnd, "reorder", "reorder"),
+    "deadlines backwards": Fault(rules.DeadlineBackwards, "monotone", "monotone"),
+    "seed not used": Fault(rules.SeedNotUsed, "deterministic", "deterministic", "equal"),
     "quota ignored": Fault(rules.QuotaIgnored, "quota", "quota"),
     "quota off by one": Fault(rules.QuotaOffByOne, "quota", "quota"),
     "quota leaks": Fault(rules.QuotaLeaks, "quota", "live"),

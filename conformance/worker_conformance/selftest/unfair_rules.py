@@ -7,7 +7,8 @@ catch it.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from typing import ClassVar
 
 from attrs import evolve
@@ -18,7 +19,9 @@ from worker_conformance.selftest.conforming import (
     CompletionCharged,
     CooperativePreemption,
     HierarchicalClasses,
+    NearestDeadlineInGroup,
     StartTimeFairQueueing,
+    StrideWithRandomTies,
 )
 from worker_conformance.selftest.harness import Job
 from worker_conformance.selftest.schedulers import GroupQueue
@@ -83,6 +86,25 @@ class ReorderedToTheEnd(HierarchicalClasses):
         group = self.groups[job.group]
         if group.remove(job.name) is not None:
             group.add(job, self.class_of(job))
+
+
+class DeadlineBackwards(NearestDeadlineInGroup):
+    """Deadlines are sorted the wrong way round: the nearest is served last."""
+
+    def due(self, job: Job) -> tuple[float, int]:
+        """The sign is lost."""
+        at, ordinal = super().due(job)
+        return (-at, ordinal)
+
+
+class SeedNotUsed(StrideWithRandomTies):
+    """Claims to be deterministic, and draws its ties without the seed it was given."""
+
+    made: ClassVar[Iterator[int]] = count()
+
+    def __init__(self, slots: int, seed: int = 0) -> None:
+        super().__init__(slots, seed)
+        self.draws = random.Random(next(self.made))  # noqa: S311 - as everywhere here
 
 
 # --- quotas, gates, slots -------------------------------------------------------------
