@@ -52,6 +52,7 @@ class Organization(Authority):
         self.save: Callable[[Path, Path], object] = shutil.copytree
         self.wake_at: str | None = None
         self.answering = True
+        self.make_port: Callable[[], Any] = factory
         self.port: Any = factory()
         self.handled = 0
         self.counts: list[int] = []  # effects of each stimulus
@@ -136,7 +137,7 @@ class Organization(Authority):
         copied = self.directory.with_name(self.directory.name + "x")
         if not empty:
             self.save(self.directory, copied)
-        self.directory, self.port, self.session = copied, factory(), self.session + 1
+        self.directory, self.port, self.session = copied, self.make_port(), self.session + 1
         for item in self.items.values():
             if item["state"] == "active" and item["owner"]["agentId"] == WORKER:
                 item["state"] = "queued"

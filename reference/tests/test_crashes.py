@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from reference_worker.journal import Journal, JournalError
 
 Make = Callable[..., Any]
 EVERY_CRASH = "WORKER_EVERY_CRASH" in os.environ  # every single one takes a minute
+ACTS_MAX = 300
 POINT = {"checkpointId": "urn:test:checkpoint", "checkpointHash": sha256(b"state")}
 
 
@@ -31,12 +33,16 @@ def play(org: Any, crash_after: int = 0, effects_left: int = 0, *, empty: bool =
     org.offer("a4", dependencyWorkItemIds=["urn:test:item:a1"])
     org.crash_after, org.effects_left = crash_after, effects_left
     marks: set[str] = set()
-    for act in [org.open, *[lambda: step(org, marks)] * 30]:
+    act: Callable[[], object] = org.open
+    for _ in range(ACTS_MAX):
         try:
             act()
+            act = partial(step, org, marks)
         except (org.Crashed, JournalError):
             org.effects.clear()
-            org.restart(empty=empty)
+            act = partial(org.restart, empty=empty)
+        if all(item["state"] == "verified" for item in org.items.values()):
+            return
 
 
 # What a crash may add or take away: a run is broken off and started again, and what it had not

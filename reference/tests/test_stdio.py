@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import random
+import select
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from test_crashes import cursors, doubled, outcome, play
 
 from reference_worker import __main__ as stdio
 from reference_worker.port import factory
 
 Make = Callable[..., Any]
+KILLS = int(os.environ.get("WORKER_KILLS", "6"))  # 500 take some minutes
 
 
 class Process:
@@ -92,27 +97,61 @@ def test_help_tells_how_to_run_it_by_hand(monkeypatch: Any, capsys: Any) -> None
     assert '"method":"initialize"' in capsys.readouterr().out
 
 
-def test_a_killed_process_goes_on_where_the_disk_stands(
+class Doomed:
+    """A process that is killed at a random instant of a turn, a while after it was asked."""
+
+    def __init__(self, org: Any, rng: random.Random, start: Callable[[], Process]) -> None:
+        self.org, self.rng, self.start = org, rng, start
+        self.process, self.kills = start(), 0
+        self.turns_left = rng.randrange(1, 12)
+
+    def handle(self, stimulus: Any) -> Any:
+        self.turns_left -= 1
+        if self.turns_left or self.kills >= KILLS:
+            return self.process.handle(stimulus)
+        self.process.send("handle", stimulus)
+        out = self.process.process.stdout
+        assert out is not None
+        select.select([out], [], [], self.rng.random() * 0.004)  # a turn takes some milliseconds
+        self.process.kill()
+        self.process, self.kills = self.start(), self.kills + 1
+        self.turns_left = self.rng.randrange(1, 12)
+        raise self.org.Crashed
+
+    def shutdown(self) -> Any:
+        return self.process.call("shutdown", {})
+
+
+def test_kills_at_random_instants_lose_nothing_and_double_nothing(
+    organization: Make, processes: Callable[[], Process]
+) -> None:
+    calm, rng, kills, round_number = organization(slots=2), random.Random(3), 0, 0
+    play(calm)
+    while kills < KILLS:
+        round_number += 1
+        org = organization(slots=2)
+        doomed = org.port = Doomed(org, rng, processes)
+        org.save = lambda source, target: Path(target).symlink_to(source)  # the very same files
+        org.make_port = lambda port=doomed: port
+        play(org)
+        assert outcome(org) == outcome(calm), round_number
+        assert doubled(org) == [], round_number
+        assert cursors(org) == {group: len(log) for group, log in org.logs.items()}
+        kills += doomed.kills
+    assert kills >= KILLS
+
+
+def test_a_second_process_on_one_state_directory_is_refused_with_a_reason(
     organization: Make, processes: Callable[[], Process]
 ) -> None:
     org = organization()
-    rng = random.Random(7)
     org.port = processes()
     org.open()
-    for number in range(1, 9):
-        name = f"a{number}"
-        org.give(name)
-        org.port.send("handle", {"type": "tick", "now": "2026-07-15T00:00:00Z"})
-        if rng.random() < 0.5:
-            org.port.process.stdout.readline()
-        org.port.kill()  # at rest, or at some instant of a turn
-        org.effects.clear()
-        org.port, org.session = processes(), org.session + 1
-        for item in org.items.values():
-            if item["state"] == "active":
-                item |= {"state": "queued", "revision": item["revision"] + 1}
-        org.open()
-        org.complete(name)
-    assert {item["state"] for item in org.items.values()} == {"verified"}
-    assert org.port.call("shutdown", {}) == {}
-    assert org.port.process.wait(10) == 0
+    second = processes()
+    second.send("handle", {"type": "start", "stateDirectory": str(org.directory)})
+    assert second.process.stdout is not None
+    error = json.loads(second.process.stdout.readline())["error"]
+    assert "JOURNAL_UNAVAILABLE" in error["message"]
+    assert "another Worker" in error["message"]
+    org.give("a1")
+    org.complete("a1")  # the first goes on
