@@ -1,6 +1,9 @@
 """Replay: the Worker beside a bare loop over the same Events, in one run.
 
-    python benchmarks/replay.py [events] [--batch 500] [--groups 10]
+    python benchmarks/replay.py [events] [--history lives] [--batch 500] [--rounds 3]
+
+Histories: whole `lives` of WorkItems from offer to verification, one `queued` WorkItem an Event
+(the heaviest: each leaves a new row), and `messages`, which concern no WorkItem.
 
 The Worker takes `frames` through its Port, into a file-backed journal with synchronous=FULL, one
 transaction a batch. The bare loop parses the same lines strictly, validates the same documents
@@ -35,6 +38,7 @@ from reference_worker.port import WorkerPort
 from reference_worker.signatures import KeyRing, _public_key
 from world import START, History, start
 
+KINDS = ("lives", "queued", "messages")
 Statement = tuple[str, list[tuple[object, ...]] | None]
 
 
@@ -147,55 +151,52 @@ def verifier(keys: KeyRing) -> Callable[[Document], None]:
     return verify
 
 
-def compare(lines: Sequence[str], groups: int, batch: int, *, verify: bool) -> tuple[float, float]:
-    """Events a second of the Worker and of the bare loop, the median of three rounds each."""
-    seconds: dict[str, list[float]] = {"worker": [], "bare": []}
+def record(path: Path, lines: Sequence[str], groups: int, batch: int) -> list[list[Statement]]:
+    """The statements of the Worker's transactions, from a replay of its own."""
+    port = open_worker(path / "record", groups, verify=True)
+    assert port._journal is not None
+    recorder = Recorder(port._journal._connection)
+    port._journal._connection = recorder  # type: ignore[assignment]  # quacks like one
+    worker_replay(port, lines, batch)
+    port.shutdown()
+    return recorder.transactions
+
+
+def compare(kind: str, events: int, groups: int, batch: int, rounds: int) -> None:
+    """Print both rates without and with verification, each the median of some rounds."""
+    lines = list(getattr(History(groups), kind)(events))
     with tempfile.TemporaryDirectory() as name:
         path = Path(name)
-        port = open_worker(path / "record", groups, verify=verify)
-        assert port._worker is not None
-        assert port._worker._runtime is not None
-        assert port._journal is not None
-        recorder = Recorder(port._journal._connection)
-        port._journal._connection = recorder  # type: ignore[assignment]  # quacks like one
-        check = verifier(port._worker._runtime.keys) if verify else None
-        worker_replay(port, lines, batch)
-        port.shutdown()
-        for turn in range(3):
-            port = open_worker(path / f"worker{turn}", groups, verify=verify)
-            seconds["worker"].append(worker_replay(port, lines, batch))
-            port.shutdown()
-            bare = bare_replay(path / f"bare{turn}", lines, batch, recorder.transactions, check)
-            seconds["bare"].append(bare)
-    worker, bare = (len(lines) / statistics.median(seconds[who]) for who in ("worker", "bare"))
-    return worker, bare
+        transactions = record(path, lines, groups, batch)
+        for verify in (False, True):
+            seconds: dict[str, list[float]] = {"worker": [], "bare": []}
+            for turn in range(rounds):
+                port = open_worker(path / f"worker{turn}{verify}", groups, verify=verify)
+                assert port._worker is not None
+                assert port._worker._runtime is not None
+                check = verifier(port._worker._runtime.keys) if verify else None
+                seconds["worker"].append(worker_replay(port, lines, batch))
+                port.shutdown()
+                bare = bare_replay(path / f"bare{turn}{verify}", lines, batch, transactions, check)
+                seconds["bare"].append(bare)
+            rates = {who: events / statistics.median(seconds[who]) for who in seconds}
+            facts = {"history": kind, "verify": verify, "events": events, "batch": batch}
+            figures = {f"{who}PerSecond": round(rate) for who, rate in rates.items()}
+            ratio = round(rates["worker"] / rates["bare"], 2)
+            print(json.dumps({**facts, **figures, "ratio": ratio}), flush=True)
 
 
 def main() -> None:
-    """Print one line for each kind of history, without and with verification."""
+    """Compare one kind of history or all of them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("events", type=int, nargs="?", default=100_000)
+    parser.add_argument("--history", choices=KINDS, action="append")
     parser.add_argument("--batch", type=int, default=500)
     parser.add_argument("--groups", type=int, default=10)
+    parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    for kind in ("lives", "queued", "messages"):
-        lines = list(getattr(History(options.groups), kind)(options.events))
-        for verify in (False, True):
-            worker, bare = compare(lines, options.groups, options.batch, verify=verify)
-            print(
-                json.dumps(
-                    {
-                        "history": kind,
-                        "verify": verify,
-                        "events": options.events,
-                        "batch": options.batch,
-                        "workerPerSecond": round(worker),
-                        "barePerSecond": round(bare),
-                        "ratio": round(worker / bare, 2),
-                    }
-                ),
-                flush=True,
-            )
+    for kind in options.history or KINDS:
+        compare(kind, options.events, options.groups, options.batch, options.rounds)
 
 
 if __name__ == "__main__":

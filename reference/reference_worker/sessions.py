@@ -6,7 +6,7 @@ former session alive (MWP-WRK-014).
 
 from __future__ import annotations
 
-from reference_worker import facts, replay
+from reference_worker import facts, outbox, replay
 from reference_worker.documents import Document
 from reference_worker.policy import Policy
 from reference_worker.preemption import challenge
@@ -112,6 +112,7 @@ def link(turn: Turn, stimulus: Document) -> None:
             if group_id in turn.runtime.links:
                 turn.runtime.links[group_id] = Link.CUT
                 turn.runtime.cut_at.setdefault(group_id, turn.now)
+        _give_up_starts(turn)
     else:
         if group_ids is None:
             _reconnected(turn, stimulus)
@@ -120,6 +121,19 @@ def link(turn: Turn, stimulus: Document) -> None:
                 turn.runtime.cut_at.pop(group_id, None)
                 replay.subscribe(turn, group_id)
     turn.touch_all()
+
+
+def _give_up_starts(turn: Turn) -> None:
+    """A start that a cut left unanswered must not keep a slot from the Groups that are there.
+
+    If it was granted, the replay brings the lease and the item claims a slot; if not, it is decided
+    anew.
+    """
+    for work_item_id, (group_id, _) in list(turn.runtime.reservations.items()):
+        if turn.runtime.links.get(group_id) is Link.CUT:
+            for command in outbox.outstanding(turn, work_item_id):
+                if command.kind == outbox.START:
+                    outbox.drop(turn, command)
 
 
 def _reconnected(turn: Turn, stimulus: Document) -> None:

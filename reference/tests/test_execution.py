@@ -195,6 +195,31 @@ def test_a_gate_holds_no_slot_and_opens_for_its_own_epoch_only(organization: Mak
     assert list(org.running()) == ["urn:test:item:a1"]
 
 
+def test_an_approval_that_ends_between_start_and_run_holds_the_work_but_no_slot(
+    organization: Make,
+) -> None:
+    org = organization()
+    org.open()
+    org.give("a1", executionApproval="human_required")
+    org.answering = False
+    approve(org, "a1", seconds=5)
+    (start,) = [c for c in commands_of(org) if c["kind"] == "work.start"]
+    org.now += 5 * MICROS
+    org.answering = True
+    org.accept(start)
+    assert org.running() == {}
+    org.give("b1", group="B")
+    assert list(org.running()) == ["urn:test:item:b1"]
+    org.complete("b1")
+    approve(org, "a1")
+    assert list(org.running()) == ["urn:test:item:a1"]
+
+
+def commands_of(org: Any) -> list[dict[str, Any]]:
+    frames = [e["frame"] for e in org.effects if e["type"] == "frame"]
+    return [frame["command"] for frame in frames if frame["frameType"] == "COMMAND"]
+
+
 def test_policy_decides_what_policy_required_means(organization: Make) -> None:
     org = organization(slots=2)
     org.policy["workItems"]["urn:test:item:a1"] = {"executionApproval": "required"}

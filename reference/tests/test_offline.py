@@ -128,3 +128,31 @@ def test_one_groups_cut_leaves_the_others_alone(organization: Make) -> None:
     org.tick()
     org.complete("a1")
     assert org.items["urn:test:item:a1"]["state"] == "verified"
+
+
+def test_a_start_that_a_cut_left_unanswered_keeps_no_slot(organization: Make) -> None:
+    org = organization()
+    org.open()
+    org.answering = False
+    org.give("a1")
+    (accept,) = commands(org.effects)
+    org.accept(accept)
+    start = commands(org.effects)[-1]
+    assert start["kind"] == "work.start"
+    org.handle("link", state="down", groupIds=[A])
+    org.answering = True
+    org.give("b1", group="B")
+    assert list(org.running()) == ["urn:test:item:b1"]
+    granted = org.transition(start, org.items["urn:test:item:a1"])  # it had arrived after all
+    org.handle("link", state="up", groupIds=[A])
+    org.deliver(granted)
+    org.handle("caught_up", groupId=A, sequence=len(org.logs[A]))
+    org.tick()
+    org.complete("b1")
+    assert list(org.running()) == ["urn:test:item:a1"]
+    assert org.starts() == ["a1", "b1"]
+
+
+def commands(effects: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    frames = [e["frame"] for e in effects if e["type"] == "frame"]
+    return [frame["command"] for frame in frames if frame["frameType"] == "COMMAND"]
