@@ -60,11 +60,18 @@ def test_some_commands_are_lost_and_the_same_ones_again() -> None:
     def lost() -> list[bool]:
         network = Network(7)
         network.disturb("A", Disturbance(lose=25), 0)
-        return [network.loses_command("A") for _ in range(200)]
+        return [network.loses_commands("A", now) for now in range(200)]
 
     assert lost() == lost()
     assert 25 < sum(lost()) < 75
-    assert not Network(7).loses_command("A")
+    assert not Network(7).loses_commands("A", 0)
+
+
+def test_commands_of_one_moment_are_lost_together() -> None:
+    network = Network(7)
+    network.disturb("A", Disturbance(lose=50), 0)
+    for now in range(50):
+        assert len({network.loses_commands("A", now) for _ in range(3)}) == 1
 
 
 def test_a_link_is_cut_at_the_end_of_each_round_and_heals() -> None:

@@ -119,8 +119,8 @@ class Disturbance:
 
     Every Event takes `delay_seconds`, and up to `reorder_seconds` more, so that later ones overtake
     it. Of a hundred Events about `duplicate` arrive twice, and `drop` are lost and come later; of a
-    hundred Commands about `lose` never arrive. The link is cut for `cut_seconds` in every
-    `every_seconds`. Which ones is drawn from the seed.
+    hundred moments at which Commands are sent, about `lose` bring none of them through. The link is
+    cut for `cut_seconds` in every `every_seconds`. Which ones is drawn from the seed.
     """
 
     delay_seconds: int = 0

@@ -39,7 +39,9 @@ class Path:
     since: int = 0
     launched: int = 0
     numbers: int = 0
-    commands: int = 0
+    moments: int = 0
+    sent_at: int = -1
+    losing: bool = False
     in_flight: list[Flight] = field(factory=list)
     cut: bool = False
 
@@ -83,13 +85,19 @@ class Network:
         path.in_flight = [flight for flight in path.in_flight if flight.at > now]
         return tuple(flight.sequence for flight in here)
 
-    def loses_command(self, group: str) -> bool:
-        """Whether the next Command to a Group is lost on the way."""
+    def loses_commands(self, group: str, now: int) -> bool:
+        """Whether the Commands that are sent to a Group at this moment are lost on the way.
+
+        One connection keeps their order, so that none overtakes another: what is sent at one moment
+        arrives as a whole or not at all.
+        """
         path = self._paths.get(group)
         if path is None or not path.disturbance.lose:
             return False
-        path.commands += 1
-        return self._draw("lose", group, path.commands) < path.disturbance.lose
+        if path.sent_at != now:
+            path.sent_at, path.moments = now, path.moments + 1
+            path.losing = self._draw("lose", group, path.moments) < path.disturbance.lose
+        return path.losing
 
     def next_due(self, now: int) -> int | None:
         """When something arrives next, or a link changes."""

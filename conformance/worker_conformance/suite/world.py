@@ -263,7 +263,7 @@ class World:
         if name in self.delivery.cut:
             self.note(NoteKind.SWALLOWED, group=name, reason="the Group's link is down")
             return
-        if self.delivery.network.loses_command(name):
+        if self.delivery.network.loses_commands(name, self.now):
             self.note(NoteKind.SWALLOWED, group=name, reason="lost on the way")
             return
         self._conclude(self.organization.receive(frame, self.now))
