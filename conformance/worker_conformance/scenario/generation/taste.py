@@ -23,9 +23,9 @@ class Taste:
     moves: Mapping[str, int]
     work: Mapping[str, int]
     groups: tuple[int, int] = (1, 2)
-    items: tuple[int, int] = (2, 5)
+    items: tuple[int, int] = (3, 5)
     slots: tuple[int, int] = (1, 2)
-    steps: tuple[int, int] = (12, 30)
+    steps: tuple[int, int] = (16, 30)
     quotas: bool = False
     manual: bool = field(default=False)
 

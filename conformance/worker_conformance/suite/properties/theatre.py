@@ -36,7 +36,8 @@ from worker_conformance.suite.properties.program import BackFromTheEnd, Line, Pr
 from worker_conformance.suite.properties.stagehand import Cue, Stagehand
 from worker_conformance.suite.world import NeverRests
 
-SEED_STRIDE = 1_000_003  # tells the drawing of worlds apart from the naming of things in them
+SEED_STRIDE = 1_000_003  # more worlds than a run draws, so that no two runs share one
+FREE_CHOICES = 1 << 16
 
 
 @frozen
@@ -105,52 +106,50 @@ class Theatre:
         return self._pools[key]
 
     def draw(self, taste: Taste, count: int, take: Callable[[Course], object]) -> None:
-        """Let Hypothesis draw so many courses; a Worker that answers otherwise to the same drawing
-        only makes it begin again with another drawing."""
-        done = 0
-        for attempt in range(count + 1):
-            if done >= count:
-                return
+        """Let Hypothesis draw so many courses, each from a seed of its own."""
+        for number in range(count):
+            seed = self.seed * SEED_STRIDE + number
+            # A drawing may come to nothing, never twice in a row for one world.
+            if not self._draw(taste, seed, take):
+                self._draw(taste, -seed - 1, take)
 
-            def counted(course: Course) -> None:
-                nonlocal done
-                if done < count:
-                    done += 1
-                    take(course)
+    def _draw(self, taste: Taste, seed: int, take: Callable[[Course], object]) -> bool:
+        """Draw one course; returns whether there was one.
 
-            try:
-                self._draw(taste, count - done, self.seed * SEED_STRIDE + attempt, counted)
-            except (hypothesis.errors.Flaky, hypothesis.errors.FlakyStrategyDefinition):
-                continue
-
-    def _draw(self, taste: Taste, count: int, seed: int, take: Callable[[Course], object]) -> None:
+        Hypothesis begins with the simplest drawing of all, which is no world worth playing: it is
+        told by its first choice, and the one after it is drawn freely.
+        """
+        courses: list[Course] = []
         trouble: list[SuiteFailure] = []
 
         @st.composite
-        def courses(draw: Draw) -> None:
-            if trouble:
+        def drawing(draw: Draw) -> None:
+            if draw(st.integers(0, FREE_CHOICES)) == 0 or courses or trouble:
                 return
             try:
-                take(self._improvise(draw, taste))
+                courses.append(self._improvise(draw, taste))
             except SuiteFailure as failure:
                 trouble.append(failure)  # ours to tell, without Hypothesis trying it again
 
         @hypothesis.seed(seed)
         @hypothesis.settings(
-            max_examples=count,
+            max_examples=2,
             database=None,
             deadline=None,
             phases=(hypothesis.Phase.generate,),
             suppress_health_check=list(hypothesis.HealthCheck),
             verbosity=hypothesis.Verbosity.quiet,
         )
-        @hypothesis.given(courses())
+        @hypothesis.given(drawing())
         def watched(_: None) -> None:
             """A course has been played while it was drawn."""
 
         watched()
         if trouble:
             raise trouble[0]
+        for course in courses:
+            take(course)
+        return bool(courses)
 
     def _improvise(self, draw: Draw, taste: Taste) -> Course:
         picture = draw_organization(draw, taste)
