@@ -123,7 +123,7 @@ def _mutants(matrix: Matrix) -> Iterator[str]:
         yield f"| {one.name} | {one.requirement} | {one.fault} | {one.field} | {noticed} |"
     yield ""
     yield (
-        "In bold: the checks that are expected to notice it. A mutant is played against the vectors "
+        "In bold: the checks that should notice it. A mutant is played against the vectors "
         "of the areas in which it should be noticed, and against the long drives of the scheduling "
         "area where it should fail them; a variant against the vectors that its habit is about."
     )
