@@ -78,7 +78,7 @@ def main() -> None:
     items = parser.parse_args().items
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name) / "state"
-        history = History(GROUPS)
+        history = History(GROUPS, signed=False)
         port = open_worker(directory, GROUPS, verify=False)
         worker_replay(port, list(history.queued(items)), BATCH)
         port.shutdown()

@@ -1,6 +1,6 @@
 """Replay: the Worker beside a bare loop over the same Events, in one run.
 
-    python benchmarks/replay.py [events] [--history lives] [--batch 500] [--rounds 3]
+    python benchmarks/replay.py [events] [--history lives] [--batch 500]
 
 Histories: whole `lives` of WorkItems from offer to verification, one `queued` WorkItem an Event
 (the heaviest: each leaves a new row), and `messages`, which concern no WorkItem.
@@ -15,10 +15,8 @@ canonicalizes every Event and verifies its signature. Seconds are processor time
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import sqlite3
-import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -99,7 +97,6 @@ def open_worker(directory: Path, groups: int, *, verify: bool) -> WorkerPort:
 
 def worker_replay(port: WorkerPort, lines: Sequence[str], batch: int) -> float:
     """Seconds for the whole history, parsing included."""
-    gc.collect()
     began = time.process_time()
     for first in range(0, len(lines), batch):
         frames = [parse(line.encode()) for line in lines[first : first + batch]]
@@ -108,35 +105,29 @@ def worker_replay(port: WorkerPort, lines: Sequence[str], batch: int) -> float:
     return time.process_time() - began
 
 
-def bare_replay(
-    directory: Path,
+def bare_batch(
+    connection: sqlite3.Connection,
     lines: Sequence[str],
-    batch: int,
-    transactions: Sequence[list[Statement]],
+    statements: Sequence[Statement],
     verify: Callable[[Document], None] | None,
 ) -> float:
     """Seconds for parsing, validating and inserting, and verifying where asked."""
-    connection = Journal.open(directory)._connection
-    gc.collect()
     began = time.process_time()
-    for number, first in enumerate(range(0, len(lines), batch)):
-        for line in lines[first : first + batch]:
-            frame: Any = parse(line.encode())
-            assert is_valid("eventFrame", frame)
-            event = frame["event"]
-            payload = event["payload"]
-            assert "workItem" not in payload or is_valid("workItem", payload["workItem"])
-            assert all(is_valid("lease", lease) for lease in payload.get("leases", ()))
-            if verify is not None:
-                verify(event)
-        for query, rows in transactions[number]:
-            if rows is None:
-                connection.execute(query)
-            else:
-                connection.executemany(query, rows)
-    seconds = time.process_time() - began
-    connection.close()
-    return seconds
+    for line in lines:
+        frame: Any = parse(line.encode())
+        assert is_valid("eventFrame", frame)
+        event = frame["event"]
+        payload = event["payload"]
+        assert "workItem" not in payload or is_valid("workItem", payload["workItem"])
+        assert all(is_valid("lease", lease) for lease in payload.get("leases", ()))
+        if verify is not None:
+            verify(event)
+    for query, rows in statements:
+        if rows is None:
+            connection.execute(query)
+        else:
+            connection.executemany(query, rows)
+    return time.process_time() - began
 
 
 def verifier(keys: KeyRing) -> Callable[[Document], None]:
@@ -162,24 +153,26 @@ def record(path: Path, lines: Sequence[str], groups: int, batch: int) -> list[li
     return recorder.transactions
 
 
-def compare(kind: str, events: int, groups: int, batch: int, rounds: int) -> None:
-    """Print both rates without and with verification, each the median of some rounds."""
+def compare(kind: str, events: int, groups: int, batch: int) -> None:
+    """Print both rates without and with verification, taken in turns, batch by batch."""
     lines = list(getattr(History(groups), kind)(events))
     with tempfile.TemporaryDirectory() as name:
         path = Path(name)
         transactions = record(path, lines, groups, batch)
         for verify in (False, True):
-            seconds: dict[str, list[float]] = {"worker": [], "bare": []}
-            for turn in range(rounds):
-                port = open_worker(path / f"worker{turn}{verify}", groups, verify=verify)
-                assert port._worker is not None
-                assert port._worker._runtime is not None
-                check = verifier(port._worker._runtime.keys) if verify else None
-                seconds["worker"].append(worker_replay(port, lines, batch))
-                port.shutdown()
-                bare = bare_replay(path / f"bare{turn}{verify}", lines, batch, transactions, check)
-                seconds["bare"].append(bare)
-            rates = {who: events / statistics.median(seconds[who]) for who in seconds}
+            port = open_worker(path / f"worker{verify}", groups, verify=verify)
+            assert port._worker is not None
+            assert port._worker._runtime is not None
+            check = verifier(port._worker._runtime.keys) if verify else None
+            connection = Journal.open(path / f"bare{verify}")._connection
+            seconds = {"worker": 0.0, "bare": 0.0}
+            for number, first in enumerate(range(0, events, batch)):
+                part = lines[first : first + batch]  # in turns: both meet the same disturbances
+                seconds["worker"] += worker_replay(port, part, batch)
+                seconds["bare"] += bare_batch(connection, part, transactions[number], check)
+            port.shutdown()
+            connection.close()
+            rates = {who: events / seconds[who] for who in seconds}
             facts = {"history": kind, "verify": verify, "events": events, "batch": batch}
             figures = {f"{who}PerSecond": round(rate) for who, rate in rates.items()}
             ratio = round(rates["worker"] / rates["bare"], 2)
@@ -193,10 +186,9 @@ def main() -> None:
     parser.add_argument("--history", choices=KINDS, action="append")
     parser.add_argument("--batch", type=int, default=500)
     parser.add_argument("--groups", type=int, default=10)
-    parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     for kind in options.history or KINDS:
-        compare(kind, options.events, options.groups, options.batch, options.rounds)
+        compare(kind, options.events, options.groups, options.batch)
 
 
 if __name__ == "__main__":

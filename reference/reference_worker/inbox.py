@@ -35,6 +35,13 @@ def receive(turn: Turn, raw: Document, others: dict[str, FrameHandler]) -> None:
         _reject(turn, frame, code)
 
 
+def event_ids(frames: list[Document]) -> list[str]:
+    """The Event IDs that some frames name, so far as can be told before they are read."""
+    events = (frame.get("event") for frame in frames)
+    found = (event.get("eventId") for event in events if isinstance(event, dict))
+    return [event_id for event_id in found if isinstance(event_id, str) and event_id.isascii()]
+
+
 def _checked(frame: object) -> Document:
     kind = frame.get("frameType") if isinstance(frame, dict) else None
     schema = _SCHEMAS.get(kind) if isinstance(kind, str) else None

@@ -6,8 +6,10 @@ before any of its effects is seen. Never interprets what it stores.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Self
 
@@ -120,6 +122,19 @@ class Journal:
         query = "SELECT group_id, sequence, digest FROM receipts WHERE event_id = ?"
         row = self._look_up(query, event_id)
         return None if row is None else Receipt(str(row[0]), int(str(row[1])), str(row[2]))
+
+    def receipts(self, event_ids: Iterable[str]) -> dict[str, Receipt]:
+        """See projection.Recall."""
+        query = (
+            "SELECT event_id, group_id, sequence, digest FROM receipts"
+            " WHERE event_id IN (SELECT value FROM json_each(?))"
+        )
+        try:
+            rows = self._connection.execute(query, (json.dumps(list(event_ids)),)).fetchall()
+        except sqlite3.Error as problem:
+            hint = "empty the state directory; Replay rebuilds it"
+            raise JournalError("JOURNAL_UNREADABLE", str(problem), hint) from None
+        return {i: Receipt(group_id, sequence, text) for i, group_id, sequence, text in rows}
 
     def standing(self, work_item_id: str) -> str | None:
         """See projection.Recall."""

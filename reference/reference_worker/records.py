@@ -34,7 +34,7 @@ def shared(value: S) -> S:
     other's spelling.
     """
     if type(value) is str:
-        return cast("S", intern(value))
+        return cast("S", intern(str(value)))
     return shared_as(repr(value), value)
 
 

@@ -90,6 +90,7 @@ def _acknowledge(turn: Turn) -> None:
 
 
 def _frames(turn: Turn, stimulus: Document) -> None:
+    turn.projection.foresee(inbox.event_ids(stimulus["frames"]))
     for raw in stimulus["frames"]:
         if turn.projection.session.fenced_by:  # MWP-IDN-008: the successor has these frames too
             return

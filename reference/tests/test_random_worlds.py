@@ -200,7 +200,7 @@ class World:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_random_world_comes_to_its_end(organization: Make, seed: int) -> None:
-    org = organization(slots=1 + seed % 3)
+    org = organization(slots=1 << seed % 4)
     org.lease_seconds = [600, 60, 45][seed % 3]
     org.open()
     world = World(org, seed)

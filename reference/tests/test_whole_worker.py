@@ -35,7 +35,7 @@ def complete_oldest(org: Any) -> None:
     org.complete(min(org.running().values(), key=lambda run: run["leaseId"])["workItemId"][14:])
 
 
-@pytest.mark.parametrize("slots", [1, 2])
+@pytest.mark.parametrize("slots", [1, 2, 4, 8])
 def test_shares_follow_the_weights(organization: Make, slots: int) -> None:
     org = organization(slots=slots)
     org.policy["groups"][A]["weight"] = 3
