@@ -82,9 +82,10 @@ SECONDS = st.integers(0, 400) | st.sampled_from([3_600, 86_400, 315_360_000])
 WHOLES = st.integers(0, 9)
 ORDINALS = st.integers(1, 9)
 WEIGHTS = ORDINALS | st.floats(1e-9, 1e9)
-BUDGETS = st.dictionaries(
-    st.sampled_from([member.attribute for member in plans.BUDGET_LIMITS]), WHOLES, max_size=2
+BUDGETS = st.fixed_dictionaries(
+    {}, optional={member.attribute: WHOLES for member in plans.BUDGET_LIMITS}
 )
+SOME_BUDGETS = st.fixed_dictionaries({"tool_calls": WHOLES}, optional={"financial": WHOLES})
 CLASSES = st.sampled_from(["background", "standard", "urgent"])
 
 
@@ -225,8 +226,9 @@ def policies(groups: list[str], work: list[str]) -> st.SearchStrategy[SetPolicy]
         st.just({}) | by(work, st.fixed_dictionaries({}, optional=of_work).filter(bool)),
         st.fixed_dictionaries({}, optional=limits),
         st.just({}) | by(["4", "17"], st.sampled_from(vector_settings.CARD_UPGRADES)),
-        st.just({}) | by(["acme.build"], st.sampled_from(vector_settings.AVAILABILITY)),
-        st.just({}) | by(groups, BUDGETS.filter(bool)),
+        st.just({})
+        | st.fixed_dictionaries({"acme.build": st.sampled_from(vector_settings.AVAILABILITY)}),
+        st.just({}) | by(groups, SOME_BUDGETS),
     )
 
 

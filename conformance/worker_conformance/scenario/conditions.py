@@ -262,7 +262,9 @@ def _read_operations(node: YamlNode, names: Names) -> object:
 
 
 def _read_states(node: YamlNode, names: Names) -> object:
-    return {names.work_item(key, place): _state(value) for key, place, value in _some(node, "state")}
+    return {
+        names.work_item(key, place): _state(value) for key, place, value in _some(node, "state")
+    }
 
 
 def _state(node: YamlNode) -> str:
