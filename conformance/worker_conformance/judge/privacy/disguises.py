@@ -55,18 +55,18 @@ def needles(marker: str) -> tuple[Needle, ...]:
     plain = squeeze(marker)
     found = [Needle(plain, "as it is"), Needle(plain[::-1], "reversed")]
     found += [Needle(digits, "as a number") for digits in _numbers(plain)]
-    for spelling in dict.fromkeys((plain, plain.upper())):
+    for spelling in dict.fromkeys((marker, marker.upper())):
         found += _bytes(spelling.encode(), "")
     if not plain.isdigit():  # a number is a text to nobody who hides it
-        found += _characters(plain)
+        found += _characters(marker)
         # Both byte orders of UTF-16 have this much in common.
-        found += _bytes(plain.encode("utf-16-le")[:-1], " of UTF-16")
+        found += _bytes(marker.encode("utf-16-le")[:-1], " of UTF-16")
     return tuple(dict.fromkeys(found))
 
 
-def _characters(plain: str) -> Iterator[Needle]:
+def _characters(marker: str) -> Iterator[Needle]:
     """Character by character. Percent-encoding squeezes to hex, which `_bytes` looks for."""
-    codes = plain.encode()
+    codes = marker.encode()
     yield Needle("".join(f"u{code:04x}" for code in codes), "JSON-escaped")
     yield Needle("".join(f"x{code:02x}" for code in codes), "escaped byte by byte")
     yield Needle("".join(map(str, codes)), "as character codes")

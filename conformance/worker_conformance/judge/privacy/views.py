@@ -32,6 +32,7 @@ STAMPS = frozenset(
 AROUND = 48
 """Characters shown before and after the first differing byte."""
 
+TIME_WIDTH = 11  # as in a transcript
 SHOWN_BEFORE = 5
 SHOWN_DIFFERENCES = 3
 
@@ -83,7 +84,8 @@ class _Teller:
             return
         for delivery in deliveries(entry.body, self._provenance.homes):
             if delivery.group_id in (self.group_id, EVERYBODY):
-                document = self._numbered(delivery.document, "")
+                self._learn(delivery.document, "")
+                document = self._numbered(delivery.document)
                 yield Glimpse(
                     entry.at,
                     _told(delivery.route, delivery.document),
@@ -91,26 +93,28 @@ class _Teller:
                     _canonical(_without_stamps(document)),
                 )
 
-    def _numbered(self, value: JsonValue, member: str) -> JsonValue:
+    def _learn(self, value: JsonValue, member: str) -> None:
+        """Number what the Worker made: identifiers by their members' names, and signatures."""
         if isinstance(value, dict):
-            signature = member == "signature"
-            return {
-                name: self._numbered(inner, "key" if signature and name == "value" else name)
-                for name, inner in value.items()
-            }
-        if isinstance(value, list):
-            return [self._numbered(inner, member) for inner in value]
-        return self._number(value, member) if isinstance(value, str) else value
+            for name, inner in value.items():
+                signed = member == "signature" and name == "value"
+                self._learn(inner, "key" if signed else name)
+        elif isinstance(value, list):
+            for inner in value:
+                self._learn(inner, member)
+        elif (
+            isinstance(value, str)
+            and member.lower().endswith(MADE_BY_WORKER)
+            and not self._provenance.is_known(self.group_id, value)
+        ):
+            self._numbers.setdefault(value, f"<{len(self._numbers) + 1}>")
 
-    def _number(self, text: str, member: str) -> str:
-        known = self._numbers.get(text)
-        if known is not None:
-            return known
-        made = member.lower().endswith(MADE_BY_WORKER)
-        if not made or self._provenance.is_known(self.group_id, text):
-            return text
-        self._numbers[text] = f"<{len(self._numbers) + 1}>"
-        return self._numbers[text]
+    def _numbered(self, value: JsonValue) -> JsonValue:
+        if isinstance(value, dict):
+            return {name: self._numbered(inner) for name, inner in value.items()}
+        if isinstance(value, list):
+            return [self._numbered(inner) for inner in value]
+        return self._numbers.get(value, value) if isinstance(value, str) else value
 
 
 def _told(route: Route, document: JsonObject) -> str:
@@ -179,10 +183,13 @@ def _pair(one: Glimpse | None, other: Glimpse | None) -> Iterator[str]:
     )
     start, end = max(0, place - AROUND), place + AROUND
     cut = [text[start:end] for text in texts]
-    for name, glimpse, text in zip(("plain", "varied"), (one, other), cut, strict=True):
-        when = elapsed(glimpse.at) if glimpse else ""
+    whens = [elapsed(glimpse.at) if glimpse else "" for glimpse in (one, other)]
+    width = max(TIME_WIDTH, *map(len, whens))
+    for name, glimpse, when, text in zip(
+        ("plain", "varied"), (one, other), whens, cut, strict=True
+    ):
         what = f"{glimpse.what}  …{text}…" if glimpse else "nothing"
-        yield f"{when:>11}  {name:<6}  {what}"
+        yield f"{when:>{width}}  {name:<6}  {what}"
     if one is not None and other is not None and one.what == other.what:
         marks = "".join(" " if a == b else "^" for a, b in zip_longest(*cut, fillvalue=""))
-        yield f"{'':>11}  {'':<6}  {'':{len(one.what)}}   {marks}".rstrip()
+        yield f"{'':{width}}  {'':<6}  {'':{len(one.what)}}   {marks}".rstrip()

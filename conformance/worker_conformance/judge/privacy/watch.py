@@ -136,7 +136,7 @@ class PrivacyWatch:
             names = {one: self.name_of(one) or one for one in dict.fromkeys(secrets.values())}
             self._secret_search = MarkerSearch(
                 {
-                    name: tuple(squeeze(text) for text, owner in secrets.items() if owner == one)
+                    name: tuple(text for text, owner in secrets.items() if owner == one)
                     for one, name in names.items()
                 }
             )
