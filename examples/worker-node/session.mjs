@@ -13,7 +13,7 @@ import { reconcile, seekSafePoints } from "./offline.mjs";
 import { Outbox } from "./outbox.mjs";
 import { KeyRegistry, Signer } from "./signed-documents.mjs";
 
-export const ACK_SECONDS = 0;
+export const ACK_SECONDS = 5;
 const GAP_SECONDS = 60;
 const FINISHED = new Set(["verified", "cancelled", "failed", "submitted"]);
 
