@@ -71,6 +71,11 @@ class Bench:
             guard.forget_folder(self._folder)
 
     @property
+    def folder(self) -> Path:
+        """A folder for whatever has to be gone when this bench is."""
+        return self._folder
+
+    @property
     def transport(self) -> str:
         """How the Worker is reached."""
         return self._opened()[0].transport

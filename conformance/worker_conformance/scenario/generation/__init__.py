@@ -7,7 +7,7 @@ result is the same `Scenario` that a vector is: `dump` can write it, and `replay
 
 from __future__ import annotations
 
-from worker_conformance.scenario.generation.organizations import Draw, draw_organization
+from worker_conformance.scenario.generation.organizations import Draw, between, draw_organization
 from worker_conformance.scenario.generation.programs import draw_action, possible_moves
 from worker_conformance.scenario.generation.stage import GroupStage, Stage, WorkStage, is_possible
 from worker_conformance.scenario.generation.taste import Taste
@@ -18,6 +18,7 @@ __all__ = [
     "Stage",
     "Taste",
     "WorkStage",
+    "between",
     "draw_action",
     "draw_organization",
     "is_possible",

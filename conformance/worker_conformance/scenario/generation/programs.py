@@ -10,9 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from attrs import frozen
-from hypothesis import strategies as st
 
-from worker_conformance.scenario.generation.organizations import CLASSES, RETRYABLE_CODE, Draw, pick
+from worker_conformance.scenario.generation.organizations import (
+    CLASSES,
+    RETRYABLE_CODE,
+    Draw,
+    between,
+    pick,
+)
 from worker_conformance.scenario.generation.stage import (
     REOFFERABLE,
     UNFINISHED,
@@ -80,7 +85,7 @@ def possible_moves(stage: Stage, taste: Taste) -> list[tuple[str, int, Names]]:
 def draw_action(draw: Draw, stage: Stage, taste: Taste) -> Action:
     """One action that can happen now."""
     moves = possible_moves(stage, taste)
-    point = draw(st.integers(0, sum(weight for _, weight, _ in moves) - 1))
+    point = between(draw, 0, sum(weight for _, weight, _ in moves) - 1)
     for name, weight, targets in moves:
         if point < weight:
             return MOVES[name].make(draw, stage, pick(draw, targets))
@@ -204,7 +209,7 @@ def _failed(draw: Draw, _: Stage, work: str) -> Action:
 
 
 def _late_report(draw: Draw, stage: Stage, work: str) -> Action:
-    lease = draw(st.integers(1, stage.work[work].leases))
+    lease = between(draw, 1, stage.work[work].leases)
     return Report(work, pick(draw, ("completed", "progress")), {}, lease)
 
 
@@ -224,32 +229,33 @@ def _silence(draw: Draw, _: Stage, __: str) -> Action:
 def _deliver(draw: Draw, stage: Stage, group: str) -> Action:
     """The next Events of a Group, in their order."""
     owed = stage.groups[group].owed
-    count = draw(st.integers(1, min(4, len(owed))))
+    count = between(draw, 1, min(4, len(owed)))
     return Deliver({group: tuple(owed[:count])}, one_by_one=count > 1 and pick(draw, (False, True)))
 
 
 def _again(draw: Draw, stage: Stage, group: str) -> Action:
     """Events that were delivered before, in any order."""
     delivered = stage.groups[group].delivered
-    chosen = draw(st.lists(st.integers(1, delivered), min_size=1, max_size=5))
+    chosen = [between(draw, 1, delivered) for _ in range(between(draw, 1, 5))]
     return Deliver({group: tuple(chosen)})
 
 
 def _out_of_order(draw: Draw, stage: Stage, group: str) -> Action:
     """Some of what is owed, not in its order: holes stay or close."""
     owed = stage.groups[group].owed
-    chosen = draw(st.permutations(list(owed)[:5]))
-    return Deliver({group: tuple(chosen[: draw(st.integers(1, len(chosen)))])})
+    near = list(owed[:5])
+    count = between(draw, 1, len(near))
+    return Deliver({group: tuple(near.pop(between(draw, 0, len(near) - 1)) for _ in range(count))})
 
 
 def _forge(draw: Draw, stage: Stage, group: str) -> Action:
-    sequence = draw(st.integers(1, stage.groups[group].events))
+    sequence = between(draw, 1, stage.groups[group].events)
     return Forge(group, sequence, pick(draw, FORGERIES))
 
 
 def _truncate(draw: Draw, stage: Stage, group: str) -> Action:
     events = stage.groups[group].events
-    return Truncate(group, draw(st.integers(max(1, events - 3), events)))
+    return Truncate(group, between(draw, max(1, events - 3), events))
 
 
 def _said(action: Action) -> Make:

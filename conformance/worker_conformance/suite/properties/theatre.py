@@ -13,6 +13,7 @@ from pathlib import Path
 import hypothesis
 from attrs import evolve, field, frozen
 from hypothesis import strategies as st
+from hypothesis.configuration import set_hypothesis_home_dir
 
 from worker_conformance.errors import SuiteFailure
 from worker_conformance.judge.monitors import Context, watch
@@ -23,6 +24,7 @@ from worker_conformance.scenario.generation import (
     Draw,
     Stage,
     Taste,
+    between,
     draw_action,
     draw_organization,
 )
@@ -37,7 +39,7 @@ from worker_conformance.suite.properties.stagehand import Cue, Stagehand
 from worker_conformance.suite.world import NeverRests
 
 SEED_STRIDE = 1_000_003  # more worlds than a run draws, so that no two runs share one
-FREE_CHOICES = 1 << 16
+FREE_CHOICES = 1 << 8
 
 
 @frozen
@@ -86,6 +88,8 @@ class Theatre:
     """All courses of one judging process. `seed` is the run's."""
 
     def __init__(self, bench: Bench, seed: int) -> None:
+        # Hypothesis keeps notes on the code it meets; they are to leave nothing behind.
+        set_hypothesis_home_dir(bench.folder / "hypothesis")
         self._bench = bench
         self._pools: dict[tuple[str, int], tuple[Course, ...]] = {}
         self.seed = seed
@@ -124,7 +128,7 @@ class Theatre:
 
         @st.composite
         def drawing(draw: Draw) -> None:
-            if draw(st.integers(0, FREE_CHOICES)) == 0 or courses or trouble:
+            if between(draw, 0, FREE_CHOICES) == 0 or courses or trouble:
                 return
             try:
                 courses.append(self._improvise(draw, taste))
@@ -153,7 +157,7 @@ class Theatre:
 
     def _improvise(self, draw: Draw, taste: Taste) -> Course:
         picture = draw_organization(draw, taste)
-        length = draw(st.integers(*taste.steps))
+        length = between(draw, *taste.steps)
 
         def improvised(hand: Stagehand) -> Iterator[Line]:
             yield Line(Start())
