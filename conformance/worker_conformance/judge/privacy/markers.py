@@ -58,13 +58,15 @@ class MarkerSearch:
         yield from self._in_pieces(spelling.words())
 
     def find_in(self, squeezed: str) -> Iterator[Found]:
-        """Every marker in a squeezed text, each once in each disguise."""
+        """Every marker in a squeezed text; a disguise that is repeated counts once."""
         hits = self._automaton.find_matches_as_indexes(squeezed, overlapping=True)
-        seen: set[Needle] = set()
+        done: set[int] = set()
         for index, start, _ in hits:
+            if index in done:
+                continue
             for needle, owner, marker in self._by_head[index]:
-                if needle not in seen and squeezed.startswith(needle.text, start):
-                    seen.add(needle)
+                if squeezed.startswith(needle.text, start):
+                    done.add(index)
                     yield Found(owner, marker, needle.how)
 
     def _in_names(self, names: set[str]) -> Iterator[Found]:
@@ -74,7 +76,7 @@ class MarkerSearch:
         """Markers put together from whole words in any order, the longest of some length."""
         for word in words:
             for owner, marker in self._by_piece.get(word[:PIECE_MIN], ()):
-                if word in marker and _covered(marker, words):
+                if word in marker and marker not in words and _covered(marker, words):
                     yield Found(owner, marker, "in pieces")
 
     # --- made once --------------------------------------------------------------------
@@ -127,4 +129,4 @@ def _covered(marker: str, words: set[str]) -> bool:
         starts = range(end - PIECE_LEAST + 1)
         if any(start in reached and marker[start:end] in words for start in starts):
             reached.add(end)
-    return len(marker) in reached and marker not in words
+    return len(marker) in reached

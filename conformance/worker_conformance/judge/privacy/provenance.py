@@ -33,6 +33,9 @@ DIGEST_HEAD = 2 * KEY_BYTES
 TEXT_CHARACTERS_MIN = 16
 """Shorter texts are words that everybody uses."""
 
+ENVELOPE = frozenset({"eventId", "signature", "actor", "acceptedBy", "cause", "correlationId"})
+"""Members that say how a thing was told. Digests of them are not looked for."""
+
 NUMBER_MIN = 10 ** (TEXT_CHARACTERS_MIN - 1)
 
 _UNIQUE = re.compile(r"[0-9a-f]{16}|[0-9]{16}")
@@ -181,7 +184,12 @@ def _texts(value: JsonValue) -> list[str]:
     waiting: list[JsonValue] = [[value]]
     while waiting:
         one = waiting.pop()
-        for inner in one.values() if isinstance(one, dict) else cast("list[JsonValue]", one):
+        members: Iterable[JsonValue]
+        if isinstance(one, dict):
+            members = [inner for name, inner in one.items() if name not in ENVELOPE]
+        else:
+            members = cast("list[JsonValue]", one)
+        for inner in members:
             if isinstance(inner, str):
                 if len(inner) >= TEXT_CHARACTERS_MIN:
                     found.append(inner)

@@ -60,22 +60,27 @@ def spell(document: JsonObject) -> Spelling:
 def _take_members(value: JsonObject, into: Spelling) -> None:
     into.names.update(value)
     for name, inner in value.items():
-        _take(inner, name, into)
+        if isinstance(inner, str):
+            _take_text(inner, name, into)
+        elif inner is not None:
+            _take(inner, name, into)
 
 
 def _take(value: JsonValue, member: str, into: Spelling) -> None:
-    if isinstance(value, str):
-        into.values.append(value)
-        if len(value) <= PIECE_CHARACTERS_MAX:
-            into.short.setdefault(member, []).append(value)
-    elif isinstance(value, dict):
+    if isinstance(value, dict):
         _take_members(value, into)
     elif isinstance(value, list):
         for inner in value:
             _take(inner, member, into)
+    elif isinstance(value, str):
+        _take_text(value, member, into)
     elif value is not None and not isinstance(value, bool):
-        text = repr(value)
-        into.values.append(text)
-        into.short.setdefault(member, []).append(text)
+        _take_text(repr(value), member, into)
         if isinstance(value, int):
             into.numbers.append(value)
+
+
+def _take_text(text: str, member: str, into: Spelling) -> None:
+    into.values.append(text)
+    if len(text) <= PIECE_CHARACTERS_MAX:
+        into.short.setdefault(member, []).append(text)
