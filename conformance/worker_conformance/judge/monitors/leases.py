@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import define, field
 
 from worker_conformance.documents.json_types import JsonObject, find
-from worker_conformance.judge.facts import OWNED_STATES, Facts, ItemFact, LeaseFact
+from worker_conformance.judge.facts import OWNED_STATES, Facts, GroupFact, ItemFact, LeaseFact
 from worker_conformance.judge.monitors.base import Monitor, MonitorInfo, text
 from worker_conformance.judge.reading import (
     command_of,
@@ -191,18 +191,18 @@ class NothingForbidden(Monitor):
         faults = [
             self._fault(command, item) for item in self.facts.items.during(before.work_item_id)
         ]
-        if all(faults) and not self._group_fault(entry, command, group.ended or not group.member):
-            self.breach(entry, str(faults[0]), self._observed(command, before))
-
-    def _group_fault(self, entry: Entry, command: JsonObject, *over: bool) -> bool:
-        if any(over) and kind_of(command).startswith("work."):
+        if self._is_over(group) and self._is_over(self.facts.groups.now(group.group_id)):
             self.breach(
                 entry,
                 "nothing about work of a Mission that has ended or a Membership that is over",
                 kind_of(command),
             )
-            return True
-        return False
+        elif all(faults):
+            self.breach(entry, str(faults[0]), self._observed(command, before))
+
+    @staticmethod
+    def _is_over(group: GroupFact | None) -> bool:
+        return group is None or group.ended or not group.member  # MWP-MSN-010, MWP-AUT-006
 
     def _fault(self, command: JsonObject, item: ItemFact) -> str | None:
         kind = kind_of(command)

@@ -124,7 +124,7 @@ def _gated(draw: Draw, plan: WorkPlan, earlier: Sequence[str]) -> WorkPlan:
 def _gated_briefly_owned(draw: Draw, plan: WorkPlan, earlier: Sequence[str]) -> WorkPlan:
     """Its ownership can be over before its gate opens, and it is offered again."""
     del earlier
-    seconds = pick(draw, (60, 300))
+    seconds = pick(draw, (120, 300, 600))
     return evolve(plan, approval="human_required", start_by_seconds=seconds)
 
 

@@ -131,6 +131,10 @@ def _always(stage: Stage) -> Names:
     return ("",)
 
 
+def _waits_for_approval(work: WorkStage) -> bool:
+    return work.state == "queued" and work.plan.approval != "not_required" and not work.granted
+
+
 # --- what the Organization does -----------------------------------------------------------
 
 
@@ -226,6 +230,12 @@ def _silence(draw: Draw, _: Stage, __: str) -> Action:
     return Answer(pick(draw, SILENCED), SILENCE)
 
 
+def _unheard(draw: Draw, _: Stage, __: str) -> Action:
+    """The next acceptance never arrives, so that its offer stays open."""
+    del draw
+    return Answer("work.accept_offer", SILENCE)
+
+
 def _deliver(draw: Draw, stage: Stage, group: str) -> Action:
     """The next Events of a Group, in their order."""
     owed = stage.groups[group].owed
@@ -273,7 +283,7 @@ MOVES: Mapping[str, Move] = {
         lambda stage: sorted({stage.work[w].group for w in MOVES["arrive"].targets(stage)}), _flood
     ),
     "offer": Move(
-        _work(lambda w: w.state in REOFFERABLE and not w.held and not w.offered),
+        _work(lambda w: w.state in REOFFERABLE and not w.held),
         _act(ActKind.OFFER),
     ),
     "extend_offer": Move(_work(lambda w: w.offered), _act(ActKind.EXTEND_OFFER)),
@@ -291,18 +301,11 @@ MOVES: Mapping[str, Move] = {
         _work(lambda w: w.state in REOFFERABLE and w.state != "active"),
         _revise,
     ),
-    "grant": Move(
-        _work(
-            lambda w: w.state == "queued" and w.plan.approval != "not_required" and not w.granted
-        ),
-        _act(ActKind.GRANT),
+    "grant": Move(_work(lambda w: _waits_for_approval(w) and not w.grants), _act(ActKind.GRANT)),
+    "grant_again": Move(
+        _work(lambda w: _waits_for_approval(w) and w.grants > 0), _act(ActKind.GRANT)
     ),
-    "grant_briefly": Move(
-        _work(
-            lambda w: w.state == "queued" and w.plan.approval != "not_required" and not w.granted
-        ),
-        _grant_briefly,
-    ),
+    "grant_briefly": Move(_work(lambda w: _waits_for_approval(w) and not w.grants), _grant_briefly),
     "unblock": Move(
         _work(lambda w: w.state == "blocked" and not w.promoted), _act(ActKind.UNBLOCK)
     ),
@@ -350,6 +353,10 @@ MOVES: Mapping[str, Move] = {
     # the network and the machine
     "answer": Move(_when(lambda stage: stage.alive and stage.connected), _answer),
     "silence": Move(_when(lambda stage: stage.alive and stage.connected), _silence),
+    "unheard": Move(
+        lambda stage: MOVES["arrive"].targets(stage)[:1] if stage.alive and stage.connected else (),
+        _unheard,
+    ),
     "ping": Move(_when(lambda stage: stage.alive and stage.connected), _said(Ping())),
     "manual": Move(_when(lambda stage: stage.automatic), _said(Delivery("manual"))),
     "automatic": Move(_when(lambda stage: not stage.automatic), _said(Delivery("auto"))),

@@ -18,7 +18,6 @@ from worker_conformance.scenario.model import (
     Forge,
     Link,
     Ping,
-    Publish,
     Report,
     SetPolicy,
     Start,
@@ -40,7 +39,8 @@ class WorkStage:
     `ours`: this Worker owns it. `held`: its owner's leases still run, so it cannot be offered.
     `offered`, `rival_offered`: a pending offer to this Worker, to another Agent. `in_slot`: it is
     between `run` and `release`; `works` says that its run has not ended. `leases` counts the
-    Execution Leases this Worker was granted. `granted`: the gate is open.
+    Execution Leases this Worker was granted. `granted`: the gate is open; `grants` counts the
+    approvals so far.
     """
 
     plan: WorkPlan
@@ -53,6 +53,7 @@ class WorkStage:
     works: bool = False
     leases: int = 0
     granted: bool = False
+    grants: int = 0
     promoted: bool = False
 
     @property
@@ -155,16 +156,3 @@ def _may_report(action: Report, stage: Stage) -> bool:
     if work is None:
         return False
     return work.works if action.lease is None else 1 <= action.lease <= work.leases
-
-
-def works_of(action: Action) -> tuple[str, ...]:
-    """The WorkItems that an action is about, in order."""
-    match action:
-        case Publish(acts=acts):
-            return tuple(act.work for many in acts.values() for act in many if act.work is not None)
-        case Report(work=work):
-            return (work,)
-        case SetPolicy(work=work_policy):
-            return tuple(work_policy)
-        case _:
-            return ()

@@ -33,7 +33,7 @@ class Taste:
 ORDINARY_WORK: Mapping[str, int] = {"ordinary": 3, "long": 2, "gated": 3, "dependent": 4}
 
 _ARRIVALS = {"arrive": 10, "flood": 2}
-_PROGRESS = {"advance": 12, "accept_result": 8, "grant": 8, "unblock": 8}
+_PROGRESS = {"advance": 12, "accept_result": 8, "grant": 8, "grant_again": 4, "unblock": 8}
 
 CALM = Taste(
     "calm",
@@ -114,17 +114,24 @@ ENDINGS = Taste(
     {
         **_ARRIVALS,
         **_PROGRESS,
-        **dict.fromkeys(("withdraw", "race", "taken", "offer_other", "offer", "extend_offer"), 3),
+        "flood": 0,
+        "unheard": 8,
+        **dict.fromkeys(("withdraw", "offer"), 12),
+        "taken": 6,
+        **dict.fromkeys(("race", "offer_other", "extend_offer"), 3),
         **dict.fromkeys(("revise", "fail", "cancel", "promote"), 3),
-        **dict.fromkeys(("cancel_mission", "terminate_mission", "end_membership"), 1),
-        **dict.fromkeys(("move_membership", "silence", "late_report"), 4),
+        **dict.fromkeys(("cancel_mission", "terminate_mission"), 1),
+        "end_membership": 4,
+        **dict.fromkeys(("move_membership", "silence"), 8),
+        "late_report": 3,
         **dict.fromkeys(("manual", "deliver"), 2),
-        **dict.fromkeys(("automatic",), 8),
+        "automatic": 8,
     },
     {
         **ORDINARY_WORK,
         **dict.fromkeys(("short_offer", "short_ownership", "short_lease", "endless"), 2),
     },
+    groups=(2, 3),
 )
 """Offers, ownership, Memberships and Missions end, often while a Command is under way."""
 
@@ -133,17 +140,23 @@ GATES = Taste(
     {
         **_ARRIVALS,
         **_PROGRESS,
-        "grant": 14,
-        "grant_briefly": 10,
-        "policy_gate": 5,
-        "offer": 10,
+        "flood": 8,
+        "grant": 8,
+        "grant_again": 1,
+        "grant_briefly": 12,
+        "policy_gate": 4,
+        "offer": 20,
         "fail": 1,
+        "manual": 8,
+        "deliver": 12,
+        "automatic": 5,
         "crash": 2,
         "start": 16,
     },
-    {"gated": 5, "gated_briefly_owned": 4, "policy_gated": 2, "long": 3, "dependent": 2},
+    {"gated": 5, "gated_briefly_owned": 5, "policy_gated": 2, "long": 6, "dependent": 1},
+    groups=(1, 1),
     slots=(1, 1),
-    items=(3, 6),
+    items=(4, 6),
 )
 """Approvals are granted, run out, and belong to an ownership that is over."""
 

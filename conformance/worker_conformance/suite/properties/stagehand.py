@@ -7,7 +7,7 @@ Never judges.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from attrs import evolve
@@ -22,16 +22,14 @@ from worker_conformance.scenario.generation.stage import (
     Stage,
     WorkStage,
     is_possible,
-    works_of,
 )
 from worker_conformance.scenario.model import (
     Action,
-    Answer,
-    Delivery,
+    ActKind,
     Link,
     Publish,
+    Report,
     Scenario,
-    SetPolicy,
     Step,
     Truncate,
     Wipe,
@@ -134,16 +132,9 @@ class Stagehand:
             self._wiped = False
 
     def _note_circumstances(self, action: Action, stage: Stage) -> None:
-        named = works_of(action)
-        about: Sequence[str] = named
-        if isinstance(action, Publish):
-            whole = {g for g, acts in action.acts.items() if any(a.work is None for a in acts)}
-            moved = {g for g in whole if _changes_a_group(action, g)}
-            about = (*named, *(w.name for w in stage.work.values() if w.group in moved))
-        what = type(action).__name__ if not isinstance(action, Publish) else _kinds(action)
-        for name in dict.fromkeys(about):
+        for name, what in _deeds(action, stage):
             work = stage.work.get(name)
-            if work is not None and not isinstance(action, SetPolicy | Answer | Delivery):
+            if work is not None:
                 seen = (what, work.state, work.ours)
                 self.circumstances.setdefault(name, []).append(seen)
 
@@ -195,20 +186,30 @@ class Stagehand:
             granted=any(
                 one.ownership_epoch == item.epoch and now < one.expires_at for one in item.grants
             ),
+            grants=len(item.grants),
             promoted=item.promoted,
         )
 
 
-def _kinds(action: Publish) -> str:
-    return " ".join(act.kind.value for acts in action.acts.values() for act in acts)
+HELPING = frozenset({ActKind.ACCEPT_RESULT, ActKind.UNBLOCK})
+"""Acts that only help work on: whether they came early or late is no other story."""
+
+_SAYING = frozenset({ActKind.MESSAGE, ActKind.EXTENSION, ActKind.CREATED, ActKind.MEMBER})
+"""Acts on a Group as a whole that concern no WorkItem."""
 
 
-def _changes_a_group(action: Publish, group: str) -> bool:
-    """Whether an act concerns all WorkItems of a Group; Messages and extensions concern none."""
-    return any(
-        act.work is None and act.kind.value not in {"message", "extension", "created", "member"}
-        for act in action.acts[group]
-    )
+def _deeds(action: Action, stage: Stage) -> Iterator[tuple[str, str]]:
+    """The WorkItems to which something is done that may change their end, and what it is."""
+    if isinstance(action, Report):
+        yield action.work, f"report {action.kind}"
+    elif isinstance(action, Publish):
+        for group, acts in action.acts.items():
+            for act in acts:
+                if act.work is not None and act.kind not in HELPING:
+                    yield act.work, act.kind.value
+                elif act.work is None and act.kind not in _SAYING:
+                    whole = (work.name for work in stage.work.values() if work.group == group)
+                    yield from ((name, act.kind.value) for name in whole)
 
 
 class _Delivered:
