@@ -1,0 +1,32 @@
+"""Which tests are long: those that judge many Workers, or play many worlds.
+
+They say nothing about an interpreter, so tox runs them once, in an environment of their own;
+`pytest -m "not long"` leaves them out.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+LONG = (
+    "selftest/",
+    "generation/",
+    "privacy/test_leaky.py",
+    "privacy/test_worlds.py",
+    "fairness/test_families.py",
+    "fairness/test_over_the_port.py",
+    "fairness/test_worlds.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark them by where they stand."""
+    for item in items:
+        if not item.path.is_relative_to(HERE):
+            continue
+        place = item.path.relative_to(HERE).as_posix()
+        if place.startswith(LONG):
+            item.add_marker(pytest.mark.long)
