@@ -29,9 +29,7 @@ def bench() -> Iterator[Bench]:
 
 
 def drawn(bench: Bench, taste: Taste, seed: int, worlds: int = WORLDS) -> list[Course]:
-    courses: list[Course] = []
-    Theatre(bench, seed).draw(taste, worlds, courses.append)
-    return courses
+    return list(Theatre(bench, seed).courses(taste, worlds))
 
 
 @pytest.mark.parametrize("taste", TASTES, ids=lambda taste: taste.name)

@@ -104,23 +104,19 @@ def _both_seen(first: Sighting, second: Sighting) -> Sighting:
 
 def _judge_rules(this: Rules, theatre: Theatre, worlds: int, watch: _Watch) -> Finding | None:
     monitors = _claimed(this.monitors, theatre)
-    first: list[tuple[Course, Finding]] = []
-
-    def take(course: Course) -> None:
-        if first:
-            return
+    for course in theatre.courses(this.taste, worlds):
         watch.worlds += 1
         watch.take(course)
         watch.witness += _reached(this, monitors, course)
         found = _broken_rule(this, monitors, course)
         if found is not None:
-            first.append((course, found))
+            return _shortened_rule(this, theatre, course, found, monitors)
+    return None
 
-    theatre.draw(this.taste, worlds, take)
-    if not first:
-        return None
-    course, found = first[0]
 
+def _shortened_rule(
+    this: Rules, theatre: Theatre, course: Course, found: Finding, monitors: frozenset[str]
+) -> Finding:
     def still(picture: Scenario, program: Program) -> Finding | None:
         again = _broken_rule(this, monitors, theatre.play(picture, program))
         return again if again is not None and again.kind == found.kind else None

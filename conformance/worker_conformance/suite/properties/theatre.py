@@ -104,21 +104,21 @@ class Theatre:
         """So many courses of a taste, the same for everyone who asks in this run."""
         key = (taste.name, count)
         if key not in self._pools:
-            courses: list[Course] = []
-            self.draw(taste, count, lambda course: courses.append(course.without_trace()))
-            self._pools[key] = tuple(courses)
+            courses = self.courses(taste, count)
+            self._pools[key] = tuple(course.without_trace() for course in courses)
         return self._pools[key]
 
-    def draw(self, taste: Taste, count: int, take: Callable[[Course], object]) -> None:
-        """Let Hypothesis draw so many courses, each from a seed of its own."""
+    def courses(self, taste: Taste, count: int) -> Iterator[Course]:
+        """So many courses, drawn as they are asked for, each from a seed of its own."""
         for number in range(count):
             seed = self.seed * SEED_STRIDE + number
-            # A drawing may come to nothing, never twice in a row for one world.
-            if not self._draw(taste, seed, take):
-                self._draw(taste, -seed - 1, take)
+            # A drawing may come to nothing; it hardly does so twice.
+            course = self._draw(taste, seed) or self._draw(taste, -seed - 1)
+            if course is not None:
+                yield course
 
-    def _draw(self, taste: Taste, seed: int, take: Callable[[Course], object]) -> bool:
-        """Draw one course; returns whether there was one.
+    def _draw(self, taste: Taste, seed: int) -> Course | None:
+        """Draw one course, if the drawing comes to one.
 
         Hypothesis begins with the simplest drawing of all, which is no world worth playing: it is
         told by its first choice, and the one after it is drawn freely.
@@ -151,9 +151,7 @@ class Theatre:
         watched()
         if trouble:
             raise trouble[0]
-        for course in courses:
-            take(course)
-        return bool(courses)
+        return courses[0] if courses else None
 
     def _improvise(self, draw: Draw, taste: Taste) -> Course:
         picture = draw_organization(draw, taste)
@@ -181,8 +179,8 @@ class Theatre:
             if trouble is None:
                 try:
                     rest = play_epilogue(hand, unblocked_in(hand.played))
-                except NeverRests as restless:
-                    trouble = ("a Worker at rest once it says so", str(restless))
+                except (NeverRests, HookNotSupported) as broken:
+                    trouble = _trouble(broken)
             course = _seen(hand, program, parameters, rest, trouble, told)
             hand.world.leave()
             return course
@@ -200,12 +198,16 @@ def _performed(hand: Stagehand, pick: Pick) -> tuple[Program, tuple[str, str] | 
                 before, stage = len(hand.played), hand.stage()
                 hand.take(action)
                 done += [Line(_lasting(one, stage), line.where) for one in hand.played[before:]]
-    except NeverRests as restless:
-        return tuple(done), ("a Worker at rest once it says so", str(restless))
-    except HookNotSupported as unsupported:
-        expected = f"the stimulus {unsupported.stimulus_type!r} is supported"
-        return tuple(done), (expected, str(unsupported))
+    except (NeverRests, HookNotSupported) as broken:
+        return tuple(done), _trouble(broken)
     return tuple(done), None
+
+
+def _trouble(broken: NeverRests | HookNotSupported) -> tuple[str, str]:
+    """What was expected of a Worker that breaks a course off, and what it did."""
+    if isinstance(broken, HookNotSupported):
+        return f"the stimulus {broken.stimulus_type!r} is supported", str(broken)
+    return "a Worker at rest once it says so", str(broken)
 
 
 def _lasting(action: Action, stage: Stage) -> Cue:
