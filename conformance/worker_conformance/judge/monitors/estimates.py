@@ -100,18 +100,22 @@ class EstimatesAreKeptUp(Monitor):
     """MWP-WRK-012: a new estimate on a material change, calculated no earlier than it.
 
     Material is what makes the last estimate false: the item went back to its queue, was blocked or
-    unblocked, or its start window ran out while it was still waiting.
+    unblocked, or its start window ran out while it was still waiting. What is over within the
+    declared granularity, or before the link is back, was no change that anybody could plan by.
     """
 
     _last: dict[str, _Published] = field(factory=dict)
     _changed: dict[str, int] = field(factory=dict)
     _states: dict[str, str] = field(factory=dict)
     _session: int = 0
+    _is_down: bool = False
 
     def stimulus(self, entry: Entry) -> None:
         """Notice changes of state."""
-        if entry.body.get("type") == "start":
+        kind = entry.body.get("type")
+        if kind in ("start", "link"):
             self._session = entry.at
+            self._is_down = kind == "link" and entry.body.get("state") == "down"
         for work_item_id in self._last:
             item = self.facts.items.now(work_item_id)
             before = self._states.get(work_item_id)
@@ -120,6 +124,8 @@ class EstimatesAreKeptUp(Monitor):
             self._states[work_item_id] = item.state
             if item.state == "blocked" or (before in ("active", "blocked") and _waits(item)):
                 self._changed[work_item_id] = entry.at
+            else:
+                self._changed.pop(work_item_id, None)
 
     def effect(self, entry: Entry) -> None:
         """Take in an estimate."""
@@ -142,10 +148,11 @@ class EstimatesAreKeptUp(Monitor):
         """At rest everything that became false has been revised."""
         if entry.body.get("note") in _ENDS_OF_A_SESSION:
             self._changed.clear()
-        if entry.body.get("note") != NoteKind.REST:
+        if entry.body.get("note") != NoteKind.REST or self._is_down:
             return
         for work_item_id, changed in tuple(self._changed.items()):
-            if self._is_ours(work_item_id) and changed < entry.at:
+            known_since = max(changed, self._session)
+            if self._is_ours(work_item_id) and known_since + self._grace < entry.at:
                 del self._changed[work_item_id]
                 self.witness += 1
                 self._stale(entry, work_item_id, "the old estimate stands")
@@ -159,9 +166,12 @@ class EstimatesAreKeptUp(Monitor):
         item = self.facts.items.now(work_item_id)
         if published.passed or published.latest is None or item is None or not _waits(item):
             return False
-        grace = round(self.context.parameters.estimate_granularity_seconds * _MICROSECONDS)
         known_since = max(published.latest, self._session)
-        return self._is_ours(work_item_id) and known_since + grace < now
+        return self._is_ours(work_item_id) and known_since + self._grace < now
+
+    @property
+    def _grace(self) -> int:
+        return round(self.context.parameters.estimate_granularity_seconds * _MICROSECONDS)
 
     def _is_ours(self, work_item_id: str) -> bool:
         item = self.facts.items.now(work_item_id)
