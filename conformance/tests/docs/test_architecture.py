@@ -48,7 +48,7 @@ def test_every_path_on_the_page_exists(name: str) -> None:
 
 @pytest.mark.parametrize("name", ALONE)
 def test_every_module_named_alone_exists_in_some_package(name: str) -> None:
-    assert list(SUITE.glob(f"*/{name}"))
+    assert list(SUITE.rglob(name))
 
 
 @pytest.mark.parametrize("package", PACKAGES)
