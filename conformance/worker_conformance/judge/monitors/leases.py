@@ -75,7 +75,8 @@ class OneRunPerLease(Monitor):
     """MWP-WRK-029: a `work.started` delivered again starts nothing again.
 
     A lease may run again after the executor reported a failure under it (a retry), or after its
-    time was over for all that was known and a renewal became known only then.
+    time was over for all that was known and a renewal became known only then, or after its Group's
+    link was down: offline a run may have to end before its lease does.
     """
 
     _spent: set[str] = field(factory=set)
@@ -90,6 +91,13 @@ class OneRunPerLease(Monitor):
         if isinstance(report, dict) and report.get("kind") == "failed":
             self._spent.discard(text(entry.body, "leaseId"))
         self._spent -= {one for one in self._spent if self._was_over(one, entry.at)}
+        if entry.body.get("type") == "link":
+            self._spent -= {one for one in self._spent if self._was_cut(one, entry.body)}
+
+    def _was_cut(self, lease_id: str, link: JsonObject) -> bool:
+        lease, named = self.facts.leases.now(lease_id), link.get("groupIds")
+        item = self.facts.items.now(lease.work_item_id) if lease is not None else None
+        return not isinstance(named, list) or (item is not None and item.group_id in named)
 
     def _was_over(self, lease_id: str, now: int) -> bool:
         earlier = self.facts.leases.before(lease_id)

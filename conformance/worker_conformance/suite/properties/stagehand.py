@@ -201,7 +201,9 @@ _SAYING = frozenset({ActKind.MESSAGE, ActKind.EXTENSION, ActKind.CREATED, ActKin
 def _deeds(action: Action, stage: Stage) -> Iterator[tuple[str, str]]:
     """The WorkItems to which something is done that may change their end, and what it is."""
     if isinstance(action, Report):
-        yield action.work, f"report {action.kind}"
+        # What cannot be passed on yet may end otherwise: a Worker may go on and never mention it.
+        reached = action.work in stage.work and stage.reaches(stage.work[action.work].group)
+        yield action.work, f"report {action.kind}{'' if reached else ' over a broken link'}"
     elif isinstance(action, Publish):
         for group, acts in action.acts.items():
             for act in acts:
