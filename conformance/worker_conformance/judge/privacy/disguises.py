@@ -66,10 +66,11 @@ def needles(marker: str) -> tuple[Needle, ...]:
 
 def _characters(marker: str) -> Iterator[Needle]:
     """Character by character. Percent-encoding squeezes to hex, which `_bytes` looks for."""
-    codes = marker.encode()
-    yield Needle("".join(f"u{code:04x}" for code in codes), "JSON-escaped")
-    yield Needle("".join(f"x{code:02x}" for code in codes), "escaped byte by byte")
-    yield Needle("".join(map(str, codes)), "as character codes")
+    raw = marker.encode()
+    by_byte = f"x{raw.hex('x')}"
+    yield Needle(by_byte.replace("x", "u00"), "JSON-escaped")
+    yield Needle(by_byte, "escaped byte by byte")
+    yield Needle("".join(map(str, raw)), "as character codes")
 
 
 def _bytes(raw: bytes, of: str) -> Iterator[Needle]:
