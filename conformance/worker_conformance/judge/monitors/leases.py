@@ -248,8 +248,8 @@ class NothingForbidden(Monitor):
 
 
 def _dead(facts: Facts, work_item_id: str) -> bool:
-    item = facts.items.before(work_item_id)
-    return item is not None and item.state not in {"submitted", "verified"}
+    known = facts.items.during(work_item_id)
+    return bool(known) and all(item.state not in {"submitted", "verified"} for item in known)
 
 
 NOTHING_FORBIDDEN = MonitorInfo(
