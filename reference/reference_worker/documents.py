@@ -93,9 +93,16 @@ def _is_plain(value: object) -> bool:
             rest.extend(members.values())
         elif kind is list or kind is tuple:
             rest.extend(part)  # type: ignore[arg-type]  # just asked
-        elif kind is float or (kind is int and abs(part) > SAFE_INTEGER_MAX):  # type: ignore[arg-type]  # just asked
+        elif (kind is float or kind is int) and not _is_plain_number(part):  # type: ignore[arg-type]  # just asked
             return False
     return True
+
+
+def _is_plain_number(number: float) -> bool:
+    """True where Python and JCS write the same digits: no exponent, and no `.0` of a whole float."""
+    if isinstance(number, int):
+        return abs(number) <= SAFE_INTEGER_MAX
+    return 1e-4 <= abs(number) < 1e15 and number % 1 != 0
 
 
 def _within_jcs(value: object, depth: int) -> object:

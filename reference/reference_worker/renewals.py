@@ -13,6 +13,7 @@ from reference_worker.turn import Turn
 
 RENEWAL_KIND = "ext.missionweaveprotocol.core.work_execution_lease_renew"
 RENEWAL_ATTEMPTS = 4  # resends that fit between half of a lease's time and its end
+MICROS_APART_MIN = 1_000  # an Organization that grants next to nothing is not asked in a circle
 
 
 def review(turn: Turn, item: WorkItem) -> None:
@@ -25,12 +26,14 @@ def review(turn: Turn, item: WorkItem) -> None:
     turn.runtime.timers.set(lease.expires_at, item.work_item_id)
     if item.suspended or outbox.has_outstanding(turn, item, RENEWAL_KIND):
         return
-    half = lease.renewed_at + (lease.expires_at - lease.renewed_at) // 2
-    due = max(half, turn.runtime.renewals.get(lease.lease_id, 0))
+    assert item.ownership is not None, "a leased item has an owner"
+    if item.ownership.expires_at <= lease.expires_at:
+        return  # running is part of owning: no renewal makes it outlast the ownership
+    half = max((lease.expires_at - lease.renewed_at) // 2, MICROS_APART_MIN)
+    due = max(lease.renewed_at + half, turn.runtime.renewals.get(lease.lease_id, 0))
     if turn.now < due:
         turn.runtime.timers.set(due, item.work_item_id)
         return
-    assert item.ownership is not None, "a leased item has an owner"
     outbox.propose(
         turn,
         item,

@@ -55,6 +55,7 @@ class Authority:
         }
         self.counter = 0
         self.lease_seconds = 600
+        self.ownership_seconds = 10**7
         for name in "AB":
             self.add_group(name)
 
@@ -202,9 +203,8 @@ class Authority:
         self.counter += 1
         if kind == "work.accept_offer":
             self.own(item, self.epochs.get(item["workItemId"], 0) + 1)
-            extra["leases"] = [
-                self._lease(item, "ownership", item["owner"]["ownershipLeaseId"], 10**7)
-            ]
+            lease_id, seconds = item["owner"]["ownershipLeaseId"], self.ownership_seconds
+            extra["leases"] = [self._lease(item, "ownership", lease_id, seconds)]
             event_kind = "work.offer.accepted"
         elif kind == "work.start":
             item["state"] = "active"

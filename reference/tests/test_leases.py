@@ -258,3 +258,13 @@ def test_an_exhausted_budget_pauses_the_work_and_says_so(organization: Make) -> 
     point = {"checkpointId": "urn:test:checkpoint", "checkpointHash": "sha256:" + "0" * 64}
     (block,) = commands(org.report("a1", "safe_point", **point), "work.block")
     assert "budget" in block["payload"]["reason"]
+
+
+def test_a_lease_that_cannot_outlast_the_ownership_is_not_renewed(organization: Make) -> None:
+    """Whoever renews it all the same is granted nothing, and asks again for ever."""
+    org = organization()
+    org.lease_seconds = org.ownership_seconds = 60
+    org.open()
+    org.give("a1")
+    org.advance(60)
+    assert commands(org.effects, RENEW) == []

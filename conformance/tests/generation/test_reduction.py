@@ -23,7 +23,7 @@ from worker_conformance.scenario.model import (
 )
 from worker_conformance.suite.properties.finding import Finding
 from worker_conformance.suite.properties.program import Line, Program, Where, course_of, lines
-from worker_conformance.suite.properties.reduction import PLAYS_MAX, reduced
+from worker_conformance.suite.properties.reduction import CALLS_MAX, PLAYS_MAX, reduced
 
 PICTURE = Scenario(
     id="GENERATED-0001",
@@ -54,7 +54,7 @@ def shortened(fails: Callable[[Scenario, Program], bool]) -> tuple[Scenario, Pro
         last.append((picture, program))
         return FOUND
 
-    reduced(PICTURE, PROGRAM, FOUND, still)
+    reduced(PICTURE, PROGRAM, FOUND, still, lambda: 0)
     return (*last[-1], len(asked))
 
 
@@ -101,8 +101,21 @@ def test_the_number_of_plays_is_bounded() -> None:
         count += 1
         return None
 
-    reduced(many, PROGRAM, FOUND, still)
+    reduced(many, PROGRAM, FOUND, still, lambda: 0)
     assert count <= PLAYS_MAX
+
+
+def test_a_worker_that_never_rests_does_not_make_shortening_endless() -> None:
+    many = evolve(PICTURE, work=tuple(WorkPlan(f"a{n}", "A") for n in range(400)))
+    count = 0
+
+    def still(*_: object) -> Finding | None:
+        nonlocal count
+        count += 1
+        return None
+
+    reduced(many, PROGRAM, FOUND, still, lambda: count * (CALLS_MAX // 3))
+    assert count <= 4
 
 
 def test_lines_keep_the_course_they_belong_to() -> None:

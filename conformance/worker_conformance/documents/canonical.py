@@ -4,12 +4,13 @@ Every signature and content hash of the protocol goes through here. Never parses
 a value: what has no canonical form raises DataModelError.
 
 Two routes to the same bytes. The `rfc8785` library is the definition. The encoder of the standard
-library, written in C, is several times faster and gives the same bytes for values without floats,
-without integers beyond the safe range and without characters from U+E000 up: compact separators,
-the same short escapes, lower-case `\\u00xx` for the other control characters, and member names
-sorted by code point, which below U+E000 is the UTF-16 order that RFC 8785 asks for. Two regular
-expressions over its output find every text for which that does not hold, strings that merely look
-so included; those take the library's route. A test holds the two equal.
+library, written in C, is several times faster and gives the same bytes for values without numbers
+that the two spell differently (whole floats, exponents, integers beyond the safe range) and without
+characters from U+E000 up: compact separators, the same short escapes, lower-case `\\u00xx` for the
+other control characters, the shortest digits of a fraction, and member names sorted by code point,
+which below U+E000 is the UTF-16 order that RFC 8785 asks for. Two regular expressions over its
+output find every text for which that does not hold, strings that merely look so included; those
+take the library's route. A test holds the two equal.
 """
 
 import hashlib
@@ -25,7 +26,10 @@ from .strict_json import MAX_SAFE_INTEGER
 
 # Inside an array or object a number token follows `:`, `,` or `[`. The same characters may occur in
 # a string; that costs time, not correctness.
-_OTHER_NUMBER = re.compile(r"[:,\[][-\dIN](?:\d*[.eE]|\d{15}|[Ina])", re.ASCII)
+_OTHER_NUMBER = re.compile(
+    r"[:,\[]-?(?:[IN]|\d{16}|\d+\.0(?!\d)|\d+(?:\.\d+)?[eE])",
+    re.ASCII,
+)
 _OTHER_ORDER = re.compile("[\ue000-\U0010ffff]")
 _ENCODER = json.JSONEncoder(
     ensure_ascii=False, check_circular=False, sort_keys=True, separators=(",", ":")

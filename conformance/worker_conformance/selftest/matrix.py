@@ -120,11 +120,9 @@ def subjects() -> Mapping[str, Subject]:
 
 
 def _of_mutant(one: Mutant) -> Subject:
-    """A mutant meets the vectors of the areas in which it should be noticed."""
+    """A mutant meets the vectors that should notice it, or show it to monitors."""
     named = [check for check in (*one.killed_by, *one.seen_in) if check in scenarios()]
-    areas = {f"{check.partition('-')[0]}-*" for check in named}
-    drives = frozenset(one.killed_by)
-    return Subject(one.name, Kind.MUTANT, one.factory, tuple(sorted(areas)), drives)
+    return Subject(one.name, Kind.MUTANT, one.factory, tuple(named), frozenset(one.killed_by))
 
 
 def _of_variant(one: Variant) -> Subject:

@@ -123,9 +123,9 @@ def _mutants(matrix: Matrix) -> Iterator[str]:
         yield f"| {one.name} | {one.requirement} | {one.fault} | {one.field} | {noticed} |"
     yield ""
     yield (
-        "In bold: the checks that should notice it. A mutant is played against the vectors "
-        "of the areas in which it should be noticed, and against the long drives of the scheduling "
-        "area where it should fail them; a variant against the vectors that its habit is about."
+        "In bold: the checks that should notice it. A mutant is played against these, and against "
+        "what shows it to monitors; a variant against the vectors that its habit is about. With "
+        "`--full` everything is played against everything, which takes hours."
     )
 
 

@@ -54,7 +54,7 @@ _PYTEST_MUTE = ("terminal", "cacheprovider", "junitxml", "doctest", "pastebin", 
 """pytest's own output and files are not ours; the listener hears the same reports."""
 
 
-WORLDS, WORLDS_QUICK, WORLDS_THOROUGH = 10, 2, 5_000
+WORLDS, WORLDS_QUICK, WORLDS_THOROUGH = 8, 2, 5_000
 """Worlds of each property: about 15 seconds for all of them, a first look, and hours."""
 
 

@@ -28,7 +28,7 @@ from worker_conformance.scenario.model import Act, Report, Scenario, WorkPlan
 from worker_conformance.suite.delivery import FRAMES_MAX, Delivery
 
 CALLS_MAX = 200_000
-"""Calls in one scenario. A Worker that needs more at one instant never comes to rest."""
+"""Calls in one scenario."""
 
 INSTANT_CALLS_MAX = 20_000
 """Calls without the clock moving: far above what any backlog of a scenario needs."""
@@ -55,6 +55,7 @@ class World:
 
     `now` is virtual time in microseconds since the epoch. `workspace` is an empty folder that
     belongs to this World; state directories are made in it. `names` as in `Organization`.
+    A Worker that needs more than `instant_calls_max` calls at one instant never comes to rest.
     """
 
     def __init__(
@@ -65,6 +66,8 @@ class World:
         seed: int,
         workspace: Path,
         names: Names | None = None,
+        *,
+        instant_calls_max: int = INSTANT_CALLS_MAX,
     ) -> None:
         self.scenario = scenario
         self.port = port
@@ -90,6 +93,7 @@ class World:
         self._wake_at: int | None = None
         self._calls = 0
         self._calls_at_instant = 0
+        self._instant_calls_max = instant_calls_max
         self._pings = 0
         self.window_start = 0
 
@@ -179,6 +183,11 @@ class World:
         return path
 
     @property
+    def calls(self) -> int:
+        """How many calls were made so far."""
+        return self._calls
+
+    @property
     def automatic(self) -> bool:
         """Whether Events arrive by themselves."""
         return self.delivery.automatic
@@ -225,7 +234,7 @@ class World:
     def _count_call(self) -> None:
         self._calls += 1
         self._calls_at_instant += 1
-        if self._calls_at_instant > INSTANT_CALLS_MAX or self._calls > CALLS_MAX:
+        if self._calls_at_instant > self._instant_calls_max or self._calls > CALLS_MAX:
             self._give_up(f"{self._calls_at_instant} calls at {text_of(self.now)}, and no rest")
 
     def _give_up(self, why: str) -> NoReturn:

@@ -121,7 +121,7 @@ def _shortened_rule(
         again = _broken_rule(this, monitors, theatre.play(picture, program))
         return again if again is not None and again.kind == found.kind else None
 
-    return reduced(course.picture, course.program, found, still)
+    return reduced(course.picture, course.program, found, still, lambda: theatre.calls)
 
 
 def _claimed(monitors: frozenset[str], theatre: Theatre) -> frozenset[str]:
@@ -203,4 +203,4 @@ def _shortened(
         again = _difference(*_both(theatre, picture, candidate), monitors)
         return again if again is not None and again.kind == found.kind else None
 
-    return reduced(varied.picture, program, found, still)
+    return reduced(varied.picture, program, found, still, lambda: theatre.calls)

@@ -1,8 +1,9 @@
 """Reduction: the shortest course that still shows a failure.
 
 Works on what a reader sees, steps and acts, not on the drawing that led to them: a dropped step
-must not turn all later ones into others. Every candidate is played again; their number is bounded,
-so that a Worker that breaks everything is told about in time. Never changes what a failure is.
+must not turn all later ones into others. Every candidate is played again; their number and length
+are bounded, so that a Worker that breaks everything, or never rests, is told about in time. Never
+changes what a failure is.
 """
 
 from __future__ import annotations
@@ -26,24 +27,36 @@ from worker_conformance.suite.properties.program import Line, Program
 PLAYS_MAX = 160
 """Candidates played for one failure."""
 
+CALLS_MAX = 25_000
+"""Calls to the Worker for one failure: all those plays of a world of middle length."""
+
 Still = Callable[[Scenario, Program], Finding | None]
 
 
 class _Best:
     """The shortest failure so far, and how many candidates may still be played."""
 
-    def __init__(self, picture: Scenario, program: Program, found: Finding, still: Still) -> None:
+    def __init__(
+        self,
+        picture: Scenario,
+        program: Program,
+        found: Finding,
+        still: Still,
+        calls: Callable[[], int],
+    ) -> None:
         self.picture = picture
         self.program = program
         self.found = found
         self._still = still
+        self._calls = calls
+        self._calls_end = calls() + CALLS_MAX
         self._left = PLAYS_MAX
         self._tried: set[str] = set()
 
     def try_(self, picture: Scenario, program: Program) -> bool:
         """Take a candidate if it fails in the same way."""
         key = repr((picture, program))
-        if self._left <= 0 or key in self._tried:
+        if self._left <= 0 or self._calls() > self._calls_end or key in self._tried:
             return False
         self._tried.add(key)
         self._left -= 1
@@ -54,9 +67,18 @@ class _Best:
         return True
 
 
-def reduced(picture: Scenario, program: Program, found: Finding, still: Still) -> Finding:
-    """Shorten the program, then simplify the world; returns the failure of what is left."""
-    best = _Best(picture, program, found, still)
+def reduced(
+    picture: Scenario,
+    program: Program,
+    found: Finding,
+    still: Still,
+    calls: Callable[[], int],
+) -> Finding:
+    """Shorten the program, then simplify the world; returns the failure of what is left.
+
+    `calls` tells how many calls to the Worker were made so far.
+    """
+    best = _Best(picture, program, found, still, calls)
     size = 0
     while size != (size := _size(best)):
         _drop_lines(best)

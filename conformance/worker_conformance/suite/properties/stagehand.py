@@ -40,6 +40,9 @@ from worker_conformance.suite.world import OutOfReach, World
 Cue = Action | Callable[[Stage], Sequence[Action]]
 """An action, or what makes actions of the stage as it is when their turn comes."""
 
+INSTANT_CALLS_MAX = 2_000
+"""Calls at one instant: a generated world has a dozen WorkItems, a hundred calls for each."""
+
 Circumstance = tuple[str, str, bool]
 """What was done to a WorkItem, its state before, and whether this Worker owned it then."""
 
@@ -55,7 +58,14 @@ class Stagehand:
         seed: int,
         workspace: Path,
     ) -> None:
-        self.world = World(evolve(scenario, steps=()), port, parameters, seed, workspace)
+        self.world = World(
+            evolve(scenario, steps=()),
+            port,
+            parameters,
+            seed,
+            workspace,
+            instant_calls_max=INSTANT_CALLS_MAX,
+        )
         self.played: list[Action] = []
         self.skipped = 0
         self.circumstances: dict[str, list[Circumstance]] = {}

@@ -94,6 +94,7 @@ class Theatre:
         self._pools: dict[tuple[str, int], tuple[Course, ...]] = {}
         self.seed = seed
         self.played = 0
+        self.calls = 0
 
     @property
     def declaration(self) -> Declaration:
@@ -183,6 +184,7 @@ class Theatre:
                     trouble = _trouble(broken)
             course = _seen(hand, program, parameters, rest, trouble, told)
             hand.world.leave()
+            self.calls += hand.world.calls
             return course
 
         return self._bench.lend(picture.agent.slots, use)
