@@ -99,7 +99,7 @@ def _is_plain(value: object) -> bool:
 
 
 def _is_plain_number(number: float) -> bool:
-    """True where Python and JCS write the same digits: no exponent, and no `.0` of a whole float."""
+    """True where Python and JCS write the same digits: no exponent, no `.0` of a whole float."""
     if isinstance(number, int):
         return abs(number) <= SAFE_INTEGER_MAX
     return 1e-4 <= abs(number) < 1e15 and number % 1 != 0
