@@ -84,6 +84,18 @@ def test_no_ack_at_all_leaves_the_question_open() -> None:
     assert holds(ConditionKind.ACK, {"A": 3}, view()) == [None]
 
 
+def test_a_command_sent_again_under_its_action_id_counts_once() -> None:
+    def started(action_id: str) -> JsonObject:
+        effect = command("work.start")
+        effect["frame"]["command"]["actionId"] = action_id  # type: ignore[index, call-overload]
+        return effect
+
+    seen = view(started("urn:action:1"), started("urn:action:1"), started("urn:action:2"), run())
+    assert holds(ConditionKind.COUNT, {"start a1": 2, "run a1": 1}, seen) == [True, True]
+    again = view(started("urn:action:1"), started("urn:action:1"), window_start=1)
+    assert holds(ConditionKind.START, ("a1",), again) == [True]
+
+
 def test_a_subscription_below_its_position_is_wrong() -> None:
     assert holds(ConditionKind.SUBSCRIBE, {"A": 3}, view(subscribe(2))) == [False]
 

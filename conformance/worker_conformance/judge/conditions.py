@@ -63,13 +63,22 @@ class View:
 
     @cached_property
     def words(self) -> list[tuple[str, str]]:
-        """`(word, WorkItem name)` of every Command and effect in the window, in order."""
-        return [
-            pair
-            for entry in self.window
-            if entry.kind is EntryKind.EFFECT
-            for pair in self._words(entry.body)
-        ]
+        """`(word, WorkItem name)` of every Command and effect in the window, in order.
+
+        A Command that is sent again under its Action ID is still the same Command.
+        """
+        words: list[tuple[str, str]] = []
+        sent: set[str] = set()
+        for entry in self.window:
+            if entry.kind is not EntryKind.EFFECT:
+                continue
+            action_id = find(entry.body, "frame", "command", "actionId")
+            if isinstance(action_id, str):
+                if action_id in sent:
+                    continue
+                sent.add(action_id)
+            words.extend(self._words(entry.body))
+        return words
 
     def _words(self, effect: JsonObject) -> Iterator[tuple[str, str]]:
         command = command_of(effect)

@@ -29,6 +29,7 @@ class Delivery:
         self.connected = True
         self.cut: set[str] = set()
         self._mailboxes = {group.name: Mailbox(group.name) for group in scenario.groups}
+        self._arrived: dict[str, list[int]] = {name: [] for name in self._mailboxes}
 
     # --- links and subscriptions ------------------------------------------------------
 
@@ -46,12 +47,14 @@ class Delivery:
         """A replay begins above a position."""
         after = min(after, self._last(group))
         self._mailboxes[group].subscribe(after)
+        self._arrived[group].clear()
         self.network.restart(group, after)
 
     def close(self, groups: Collection[str] | None = None) -> None:
         """Subscriptions are gone with their links: those of some Groups, or all."""
         for name in self._mailboxes if groups is None else groups:
             self._mailboxes[name].close()
+            self._arrived[name].clear()
 
     def reaches(self, group: str) -> bool:
         """Whether Events of a Group reach the Worker now."""
@@ -76,24 +79,28 @@ class Delivery:
         return [self.frame(group, sequence) for sequence in wanted]
 
     def due(self, now: int) -> list[JsonObject]:
-        """What arrives by itself now, over all Groups."""
+        """What arrives by itself now, over all Groups, in one call; to be asked until empty."""
         return [frame for name in self._mailboxes for frame in self._due_of(name, now)]
 
     def _due_of(self, group: str, now: int) -> Iterator[JsonObject]:
         if not self.automatic or not self.reaches(group):
             return
-        mailbox = self._mailboxes[group]
+        mailbox, arrived = self._mailboxes[group], self._arrived[group]
         owed = mailbox.owed(self._last(group))
-        if self.network.is_calm(group):
-            arrived: Sequence[int] = owed[:FRAMES_MAX]
-        else:
+        if not self.network.is_calm(group):
             self.network.send(group, owed, now)
-            arrived = self.network.arrived(group, now)
-        for sequence in arrived:
+            arrived.extend(self.network.arrived(group, now))
+        elif not arrived:
+            arrived.extend(owed[:FRAMES_MAX])
+        while arrived:
+            sequence = arrived.pop(0)
             yield self.frame(group, sequence)
-            # A Worker that discards what lies above a gap gets it again as soon as the gap closes.
-            for again in mailbox.delivered((sequence,)):
-                yield self.frame(group, again)
+            early = mailbox.delivered((sequence,))
+            if early:
+                # A Worker that discards what lies above a gap gets it again once the gap closed,
+                # in another call: a copy in the same call may be dropped as a duplicate.
+                arrived[:0] = early
+                return
 
     # --- the end of a replay ----------------------------------------------------------
 
