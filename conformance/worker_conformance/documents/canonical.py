@@ -25,10 +25,9 @@ from .json_types import JsonValue
 from .strict_json import MAX_SAFE_INTEGER
 
 # Inside an array or object a number token follows `:`, `,` or `[`. The same characters may occur in
-# a string; that costs time, not correctness.
+# a string; that costs time, not correctness. Integers of 16 digits that begin with 9 may be unsafe.
 _OTHER_NUMBER = re.compile(
-    r"[:,\[]-?(?:[IN]|\d{16}|\d+\.0(?!\d)|\d+(?:\.\d+)?[eE])",
-    re.ASCII,
+    r"[:,\[]-?(?:[IN]|9\d{15}|\d{17}|\d+\.0(?!\d)|\d+(?:\.\d+)?[eE])", re.ASCII
 )
 _OTHER_ORDER = re.compile("[\ue000-\U0010ffff]")
 _ENCODER = json.JSONEncoder(
