@@ -37,6 +37,30 @@ def test_a_scene_that_is_not_reached_is_inconclusive(played) -> None:
     assert "submit a1" in outcome.reason
 
 
+SLOW = "worker_conformance.selftest.variants:takes_its_time"
+
+
+def test_a_deed_that_no_clause_sets_a_time_for_is_waited_for(played) -> None:
+    assert played("- start\n- given: {run: a1}\n- expect: {start: a1}", SLOW).witness == 2
+    assert played("- start\n- expect: {run: a1}", SLOW).verdict is Verdict.PASS
+    assert played("- start\n- never: {run: a1}", SLOW).verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_time_that_a_vector_sets_is_not_prolonged(played) -> None:
+    outcome = played("- start\n- advance: 5s\n- expect: {accept: a1}", SLOW)
+    assert outcome.verdict is Verdict.FAIL
+
+
+def test_what_only_the_executor_brings_about_is_not_waited_for(played) -> None:
+    outcome = played("- start\n- given: {run: a1}\n- expect: {submit: a1}")
+    assert outcome.verdict is Verdict.FAIL
+
+
+def test_no_time_passes_for_what_is_done_at_once(played) -> None:
+    outcome = played("- start\n- given: {accept: a1}\n- expect: {run: a1}")
+    assert {entry.at for entry in outcome.trace} == {0}
+
+
 def test_never_fails_when_it_happens(played) -> None:
     assert played("- start\n- given: {accept: a1}\n- never: {run: a1}").verdict is Verdict.FAIL
 

@@ -33,6 +33,7 @@ from worker_conformance.scenario.model import (
 )
 from worker_conformance.suite.abstention import abstained, broken_abstention, fallen_away
 from worker_conformance.suite.actions import perform
+from worker_conformance.suite.patience import Patience, leaves_time
 from worker_conformance.suite.world import NeverRests, OutOfReach, World
 
 _UNREACHED = frozenset({Verdict.INCONCLUSIVE, Verdict.ABSTAINED})
@@ -101,17 +102,24 @@ class _Course:
     failure: Failure | None = None
     advice: Failure | None = None
     unreached: str = ""
+    timed: bool = False
     measurements: list[Measurement] = field(factory=list)
 
     def take(self, step: Step) -> bool:
         """Perform one step; returns whether to go on."""
+        self.timed = leaves_time(step, before=self.timed)
         if not isinstance(step.action, Check):
             perform(self.world, step.action)
             return True
         where = f"{_place_of(self.world.scenario)}:{step.line}"
+        mood = step.action.mood
+        patience = Patience(self.world, mood, timed=self.timed)
         for condition in step.action.conditions:
-            for atom in self._atoms(condition):
-                if not self._weigh(step.action.mood, atom, where):
+            atoms = self._atoms(condition)
+            while not all(atom.holds for atom in atoms) and patience.waits(condition):
+                atoms = self._atoms(condition)
+            for atom in atoms:
+                if not self._weigh(mood, atom, where):
                     return False
         return True
 
