@@ -1,7 +1,7 @@
-"""Knows where the suite's data folders are: vectors and schemas.
+"""Knows where the suite's data folders are: vectors, schemas, starters.
 
-Installed from a wheel they lie inside this package; in a checkout they are the top-level folders of
-the repository. Never reads their content.
+Installed from a wheel they lie inside this package; in a checkout vectors and schemas are top-level
+folders of the repository. Never reads their content.
 """
 
 from pathlib import Path
@@ -18,6 +18,11 @@ def schemas_path() -> Path:
 def vectors_path() -> Path:
     """Return the folder that holds the vectors, one folder for each area."""
     return _data_folder("vectors")
+
+
+def starters_path() -> Path:
+    """Return the folder that holds the adapters to begin with, one folder for each language."""
+    return _PACKAGE / "starters"
 
 
 def _data_folder(name: str) -> Path:

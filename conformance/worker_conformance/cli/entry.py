@@ -15,7 +15,7 @@ from contextlib import suppress
 import click
 
 from worker_conformance import __version__
-from worker_conformance.cli import browse, doctor, lint, promote, replay, run
+from worker_conformance.cli import browse, doctor, init, lint, promote, replay, run
 from worker_conformance.errors import (
     EXIT_SUITE,
     EXIT_USAGE,
@@ -69,6 +69,7 @@ for _command in (
     promote.promote,
     lint.lint,
     doctor.doctor,
+    init.init,
 ):
     app.add_command(_command)
 

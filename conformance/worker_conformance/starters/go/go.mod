@@ -1,0 +1,3 @@
+module my-worker
+
+go 1.19
