@@ -158,6 +158,21 @@ def test_a_declared_abstention_excuses_what_was_not_reached(played, a_worker) ->
     assert outcome.verdict is Verdict.ABSTAINED
 
 
+def test_who_abstains_is_not_advised_to_do_what_follows_from_the_trigger(played) -> None:
+    spec = "worker_conformance.selftest.variants:PublishesNoEstimates"
+    for mood in ("expect", "should"):
+        steps = f"- start\n- given: {{accept: a1}}\n- {mood}: {{disclose: a1}}"
+        outcome = played(steps, spec, needs="[estimates]")
+        assert outcome.verdict is Verdict.ABSTAINED
+        assert "disclose a1" in outcome.reason
+
+
+def test_who_abstains_still_must_not_do_what_is_forbidden(played) -> None:
+    spec = "worker_conformance.selftest.variants:PublishesNoEstimates"
+    steps = "- start\n- given: {accept: a1}\n- never: {run: a1}"
+    assert played(steps, spec, needs="[estimates]").verdict is Verdict.FAIL
+
+
 def test_a_declared_abstention_that_is_broken_fails(played, a_worker) -> None:
     spec = a_worker(
         "preempts",

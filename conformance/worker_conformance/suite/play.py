@@ -38,6 +38,20 @@ from worker_conformance.suite.world import NeverRests, OutOfReach, World
 
 _UNREACHED = frozenset({Verdict.INCONCLUSIVE, Verdict.ABSTAINED})
 
+# Conditions that something wrong was done, not that something was left out.
+_BREACHES = frozenset(
+    {
+        ConditionKind.SUBSCRIBE,
+        ConditionKind.NOT_RUNNING,
+        ConditionKind.LEAKS,
+        ConditionKind.ONE_KEY,
+        ConditionKind.KEYS_APART,
+        ConditionKind.HOLDS,
+        ConditionKind.FAIR,
+        ConditionKind.SERVED_WITHIN,
+    }
+)
+
 
 @frozen
 class Sighting:
@@ -103,6 +117,7 @@ class _Course:
     advice: Failure | None = None
     unreached: str = ""
     timed: bool = False
+    missing: str = ""
     measurements: list[Measurement] = field(factory=list)
 
     def take(self, step: Step) -> bool:
@@ -120,12 +135,18 @@ class _Course:
                 atoms = self._atoms(condition)
             for atom in atoms:
                 if not self._weigh(mood, atom, where):
+                    self._note_absence(mood, condition, atom)
                     return False
         return True
 
+    def _note_absence(self, mood: Mood, condition: Condition, atom: Atom) -> None:
+        """What a look missed; whoever abstains from a trigger owes nothing that follows from it."""
+        if mood is not Mood.NEVER and condition.kind not in _BREACHES:
+            self.missing = f"not seen: {atom.asked} ({atom.observed})"
+
     def fail(self, expected: str, observed: str) -> None:
         """Record a failure that is not a condition's."""
-        self.failure = self._failure(expected, observed, None)
+        self.failure, self.missing = self._failure(expected, observed, None), ""
 
     def conclude(self, stderr: str) -> Played:
         """Sum up, and let the monitors watch the whole Trace."""
@@ -134,13 +155,17 @@ class _Course:
         if stderr:
             self.world.note(NoteKind.STDERR, text=stderr)
         self._weigh_abstention()
-        if self.failure:
+        if self.missing and self._abstains():
+            verdict, self.unreached = Verdict.ABSTAINED, self.missing
+        elif self.failure:
             broken = Verdict.FAIL if scenario.level is Level.MUST else Verdict.ADVICE
             verdict, failure = broken, self.failure
         elif self.unreached:
             verdict = Verdict.ABSTAINED if self._abstains() else Verdict.INCONCLUSIVE
-        elif self.advice:
+        elif self.advice and not self._abstains():
             verdict, failure = Verdict.ADVICE, self.advice
+        elif self.advice:
+            verdict, self.unreached = Verdict.ABSTAINED, f"not seen: {self.advice.expected}"
         elif self.witness == 0:
             verdict, self.unreached = Verdict.INCONCLUSIVE, "nothing that the Worker did was judged"
         if failure and stderr:
@@ -166,7 +191,7 @@ class _Course:
         """Producing a trigger after declaring that one never does is a failure of its own."""
         broken = broken_abstention(self._abstains(), self.world.trace)
         if broken:
-            self.failure = self._failure(f"no {broken}, as the Worker declares", "seen", None)
+            self.fail(f"no {broken}, as the Worker declares", "seen")
 
     # --- looking ----------------------------------------------------------------------
 
