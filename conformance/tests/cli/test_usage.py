@@ -6,7 +6,7 @@ from worker_conformance import __version__
 
 MISTAKES = [
     (("rum",), "there is no command 'rum'", "did you mean 'run'?"),
-    (("fnord",), "there is no command 'fnord'", "known: doctor, explain, lint, list"),
+    (("fnord",), "there is no command 'fnord'", "known: doctor, explain, init, lint"),
     (("run", "--sed", "1"), "no such option '--sed'", "did you mean '--seed'?"),
     (("run", "--seed", "x"), "'x' is no seed", "whole number"),
     (("run", "--jobs", "0"), "'0' is no number of jobs", "'auto'"),
@@ -45,7 +45,7 @@ def test_no_command_shows_the_help(command) -> None:
     assert "Exit codes" in outcome.out
 
 
-@pytest.mark.parametrize("name", ["run", "list", "explain", "replay", "lint", "doctor"])
+@pytest.mark.parametrize("name", ["run", "list", "explain", "replay", "lint", "doctor", "init"])
 def test_every_command_explains_itself(name, command) -> None:
     outcome = command(name, "--help")
     assert outcome.code == 0
