@@ -12,7 +12,7 @@ from worker_conformance.selftest.mutants.base import mutant
 from worker_conformance.selftest.speaker import events_in
 
 DAY = 86_400 * 1_000_000  # microseconds
-QUARTER_MINUTE = 15 * 1_000_000
+TEN_MINUTES = 600 * 1_000_000
 NEVER = 1 << 60
 
 
@@ -251,11 +251,11 @@ def queue_of_two(parts: Parts) -> None:
 
 @altered
 def wants_fresh_offers(parts: Parts) -> None:
-    """Lets offers lapse that have less than a quarter of a minute to run."""
+    """Lets offers lapse that have less than ten minutes to run."""
     review = parts.get("admission.review")
 
     def unless_late(turn: Any, item: Any) -> None:
-        if item.offer is None or item.offer.expires_at - turn.now >= QUARTER_MINUTE:
+        if item.offer is None or item.offer.expires_at - turn.now >= TEN_MINUTES:
             review(turn, item)
 
     parts.replace("admission.review", unless_late)
