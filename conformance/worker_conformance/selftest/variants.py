@@ -213,8 +213,10 @@ class PostsMessages(Interposer):
         self._places: dict[str, JsonObject] = {}
 
     def _given(self, stimulus: JsonObject) -> JsonObject | None:
-        groups: Any = stimulus.get("groups", ()) if stimulus["type"] == "start" else ()
-        self._places.update({group["groupId"]: group for group in groups})
+        kind = stimulus["type"]
+        groups: Any = stimulus["groups"] if kind == "start" else ()
+        joined: Any = [stimulus["group"]] if kind == "join" else []
+        self._places.update({group["groupId"]: group for group in (*groups, *joined)})
         return stimulus
 
     def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
@@ -291,6 +293,24 @@ def takes_its_time(parts: Parts) -> None:
 
 
 _OBSTACLE = "eligibility.obstacle"
+
+
+class KeepsItsSlotForARetry(Interposer):
+    """Keeps the slot of work that failed for its next try, and releases it only for others."""
+
+    def _begin(self) -> None:
+        self._kept: dict[object, JsonObject] = {}
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        slot, failed = effect.get("slotId"), find(self.stimulus, "report", "kind") == "failed"
+        if effect["type"] == "release" and failed and slot == self.stimulus["slotId"]:
+            self._kept[slot] = effect
+            return ()
+        if effect["type"] == "run" and slot in self._kept:
+            release = self._kept.pop(slot)
+            same = release["workItemId"] == effect["workItemId"]
+            return (effect,) if same else (release, effect)
+        return (effect,)
 
 
 # --- leases -------------------------------------------------------------------------------
@@ -513,6 +533,7 @@ VARIANTS: Mapping[str, Variant] = {
         _variant(resends_after_five_seconds, "LEASE-0001 SCHED-001?"),
         _variant(resends_after_ten_minutes, "LEASE-0001 SCHED-001?"),
         _variant(takes_its_time, "ADMIT-00* LEASE-000? RETRY-* OFFLINE-*"),
+        _variant(KeepsItsSlotForARetry, "RETRY-*"),
         _variant(renews_at_the_last_moment, "LEASE-*"),
         _variant(RenewsWithEveryTick, "LEASE-*"),
         _variant(organization_renews, "LEASE-*"),

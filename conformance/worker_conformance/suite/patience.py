@@ -51,7 +51,7 @@ class Patience:
             self._waits_for = _DEEDS
 
     def waits(self, condition: Condition) -> bool:
-        """Let a little time pass for a condition that does not hold; False if there is none left."""
+        """Let a little time pass for a condition that does not hold; False if none is left."""
         world = self._world
         if condition.kind not in self._waits_for or not world.running:
             return False

@@ -26,19 +26,31 @@ _ENDS_OF_A_RUN = frozenset({NoteKind.CRASHED.value, NoteKind.STOPPED.value})
 
 @define
 class _SlotWatcher(Monitor):
-    """Follows which slot holds which WorkItem, from `run` to `release`."""
+    """Follows which slot holds which WorkItem, from `run` to `release`.
+
+    After a failure the same work may be tried again in its slot without a `release` between.
+    """
 
     in_use: dict[str, str] = field(factory=dict)
+    _failed: dict[str, str] = field(factory=dict)
 
     def note(self, entry: Entry) -> None:
         """A crash or a stop frees every slot."""
         if entry.body.get("note") in _ENDS_OF_A_RUN:
             self.in_use.clear()
+            self._failed.clear()
+
+    def stimulus(self, entry: Entry) -> None:
+        """Follow failures."""
+        if find(entry.body, "report", "kind") == "failed":
+            self._failed[text(entry.body, "slotId")] = text(entry.body, "workItemId")
 
     def effect(self, entry: Entry) -> None:
         """Follow `run` and `release`."""
         slot = text(entry.body, "slotId")
         if entry.body.get("type") == "run":
+            if self._failed.pop(slot, None) == entry.body.get("workItemId"):
+                self.in_use.pop(slot, None)  # MWP-WRK-018: its slot may be kept for the next try
             self.running(entry)
             self.in_use[slot] = text(entry.body, "workItemId")
         elif entry.body.get("type") == "release":
@@ -311,6 +323,7 @@ class NoIdleSlot(_SlotWatcher):
 
     def stimulus(self, entry: Entry) -> None:
         """Remember how far time has come, and which starts have been answered."""
+        super().stimulus(entry)
         self._latest = entry
         for frame in _list(entry.body.get("frames")):
             refused = find(frame, "error", "relatedActionId")
