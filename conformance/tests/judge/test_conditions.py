@@ -189,3 +189,17 @@ def test_a_ping_is_answered_by_its_own_nonce() -> None:
     answered = True
     assert holds(ConditionKind.PONG, answered, view(dict(ping), pong)) == [True]
     assert holds(ConditionKind.PONG, answered, view(dict(ping), other)) == [False]
+
+
+def at_safe_point(slot: str = "s1") -> JsonObject:
+    report: JsonObject = {"kind": "safe_point"}
+    return {"entry": "stimulus", "type": "execution", "slotId": slot, "report": report}
+
+
+def test_work_stands_at_its_safe_point_while_a_preempt_is_outstanding() -> None:
+    preempt: JsonObject = {"type": "preempt", "slotId": "s1"}
+    assert holds(ConditionKind.NOT_RUNNING, ("a1",), view(run(), at_safe_point())) == [False]
+    standing = (run(), preempt, at_safe_point())
+    assert holds(ConditionKind.NOT_RUNNING, ("a1",), view(*standing)) == [True]
+    resumed = (run(), dict(preempt), at_safe_point(), {"type": "continue", "slotId": "s1"})
+    assert holds(ConditionKind.RUNNING, ("a1",), view(*resumed)) == [True]

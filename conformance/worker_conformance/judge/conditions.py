@@ -186,18 +186,30 @@ def _running_atoms(condition: Condition, view: View) -> Iterator[Atom]:
 
 
 def _running(trace: Trace) -> Iterable[str]:
+    """What runs at the end; at a safe point it stands for as long as a `preempt` is outstanding."""
     by_slot: dict[str, str] = {}
+    preempting: set[str] = set()
+    standing: set[str] = set()
     for entry in trace:
         body, slot = entry.body, str(entry.body.get("slotId"))
         if entry.kind is EntryKind.NOTE and body["note"] in {NoteKind.CRASHED, NoteKind.STOPPED}:
             by_slot.clear()
         elif entry.kind is EntryKind.EFFECT and body.get("type") == "run":
             by_slot[slot] = str(body.get("workItemId"))
+            preempting.discard(slot)
+            standing.discard(slot)
+        elif entry.kind is EntryKind.EFFECT and body.get("type") == "preempt":
+            preempting.add(slot)
+        elif entry.kind is EntryKind.EFFECT and body.get("type") == "continue":
+            preempting.discard(slot)
+            standing.discard(slot)
+        elif find(body, "report", "kind") == "safe_point" and slot in preempting:
+            standing.add(slot)
         elif body.get("type") in _ENDS_IN_EFFECTS or (
             body.get("type") == "execution" and find(body, "report", "kind") in _ENDS_IN_REPORTS
         ):
             by_slot.pop(slot, None)
-    return by_slot.values()
+    return [item for slot, item in by_slot.items() if slot not in standing]
 
 
 def _state_atoms(condition: Condition, view: View) -> Iterator[Atom]:

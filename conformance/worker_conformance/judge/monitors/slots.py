@@ -182,7 +182,9 @@ class PreemptionTakesItsSteps(Monitor):
                 self._segments[slot] = _Segment(segment.work_item_id, segment.lease_id)
             case "pause" if segment:
                 self._pause(entry, segment)
-                self._segments[slot] = _evolve(segment, paused=True)
+                # Out of reach a Checkpoint is buffered, and may be sent after the slot is free.
+                kept = segment.checkpointed or self._buffers(segment)
+                self._segments[slot] = _evolve(segment, paused=True, checkpointed=kept)
             case "cancel":
                 self._cancel(entry, segment)
                 self._segments.pop(slot, None)
@@ -228,8 +230,8 @@ class PreemptionTakesItsSteps(Monitor):
         return group is not None and group.cut
 
     def _release(self, entry: Entry, segment: _Segment) -> None:
-        kept = segment.checkpointed or self._buffers(segment)
-        if not self._lives(entry, segment) or (segment.paused and kept):
+        done = segment.paused and segment.checkpointed
+        if done or not self._lives(entry, segment) or self._buffers(segment):
             return
         name = self.context.short(segment.work_item_id)
         self.breach(
