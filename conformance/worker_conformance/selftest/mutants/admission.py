@@ -399,7 +399,7 @@ MUTANTS = (
     ),
     mutant(
         accepts_what_it_cannot_afford,
-        "WRK-005.a",
+        "WRK-005.d",
         "ADMIT-0007",
         "Budgets that are checked when they are spent.",
     ),
