@@ -23,6 +23,10 @@ def test_work_that_was_declined_in_one_course_is_not_compared() -> None:
     assert not differences({"a1": DONE}, {"a1": evolve(LEFT, declined=True)})
 
 
+def test_work_whose_lease_ran_out_in_a_silent_time_is_not_compared() -> None:
+    assert not differences({"a1": DONE}, {"a1": evolve(LEFT, state="active", lapsed=True)})
+
+
 def test_work_to_which_something_else_was_done_is_not_compared() -> None:
     cancelled = evolve(LEFT, circumstances=(("cancel", "queued", True),))
     later = evolve(DONE, circumstances=(("cancel", "submitted", True),))

@@ -7,7 +7,9 @@ courses of the same world may differ in
   in time, in preemptions, in the number of starts, leases and renewals;
 * identifiers, nonces, signatures, times, the grouping of frames, and when ACKs are sent;
 * the estimates that were disclosed;
-* whether an offer was declined: commitment is the Worker's judgement of that moment (MWP-WRK-005).
+* whether an offer was declined: commitment is the Worker's judgement of that moment (MWP-WRK-005);
+* whether work is still under way whose Execution Lease ran out while the Worker could not hear of
+  its renewal (MWP-WRK-013): it had to stop, and what then becomes of the work is not its to say.
 
 They may not differ in what became of work that was given to the Worker under the same
 circumstances, once nothing is left to be waited for: its state in the Group's own record, who owns
@@ -29,7 +31,10 @@ from worker_conformance.suite.properties.stagehand import Circumstance, Stagehan
 
 @frozen
 class WorkEnd:
-    """What became of one WorkItem. `taken`: this Worker owned it at some time."""
+    """What became of one WorkItem.
+
+    `taken`: this Worker owned it at some time; `lapsed`: its lease ran out in a silent time.
+    """
 
     state: str
     ours: bool
@@ -37,6 +42,7 @@ class WorkEnd:
     taken: bool
     declined: bool
     circumstances: tuple[Circumstance, ...]
+    lapsed: bool = False
 
     def same_as(self, other: WorkEnd) -> bool:
         """Whether both courses led to the same."""
@@ -44,8 +50,8 @@ class WorkEnd:
 
     def comparable_with(self, other: WorkEnd) -> bool:
         """Whether both courses owe the same."""
-        declined = self.declined or other.declined
-        return self.circumstances == other.circumstances and not declined
+        free = self.declined or other.declined or self.lapsed or other.lapsed
+        return self.circumstances == other.circumstances and not free
 
     def __str__(self) -> str:
         """As a report says it."""
@@ -82,6 +88,7 @@ def ends_of(hand: Stagehand) -> Ends:
             taken=name in taken,
             declined=name in declined,
             circumstances=tuple(hand.circumstances.get(name, ())),
+            lapsed=work.group in hand.silent and work.state == "active" and not work.running,
         )
         for name, work in stage.work.items()
         if work.state != "none"

@@ -26,6 +26,7 @@ from worker_conformance.scenario.generation.stage import (
 from worker_conformance.scenario.model import (
     Action,
     ActKind,
+    Advance,
     Link,
     Publish,
     Report,
@@ -48,7 +49,10 @@ Circumstance = tuple[str, str, bool]
 
 
 class Stagehand:
-    """One world being played. `scenario` gives the still picture; its steps are not looked at."""
+    """One world being played. `scenario` gives the still picture; its steps are not looked at.
+
+    `silent` are the Groups of which the Worker heard nothing while time passed.
+    """
 
     def __init__(
         self,
@@ -69,6 +73,7 @@ class Stagehand:
         self.played: list[Action] = []
         self.skipped = 0
         self.circumstances: dict[str, list[Circumstance]] = {}
+        self.silent: set[str] = set()
         self._scenario = scenario
         self._connected = True
         self._cut: set[str] = set()
@@ -88,6 +93,9 @@ class Stagehand:
         """Play one action if that is possible; returns whether it was."""
         stage = self.stage()
         self._note_circumstances(action, stage)
+        if isinstance(action, Advance):
+            heard = stage.groups if stage.automatic else ()
+            self.silent |= {n for n in stage.groups if n not in heard or not stage.reaches(n)}
         done = self._published(action) if isinstance(action, Publish) else self._done(action, stage)
         if done is None:
             self.skipped += 1
@@ -193,12 +201,18 @@ class Stagehand:
             in_slot=item.work_item_id in occupied,
             works=item.work_item_id in running,
             leases=len(item.lease_ids),
+            running=_is_running(item, now),
             granted=any(
                 one.ownership_epoch == item.epoch and now < one.expires_at for one in item.grants
             ),
             grants=len(item.grants),
             promoted=item.promoted,
         )
+
+
+def _is_running(item: Item, now: int) -> bool:
+    lease = item.owner.execution if item.owner else None
+    return lease is not None and now < lease.expires_at
 
 
 HELPING = frozenset({ActKind.ACCEPT_RESULT, ActKind.UNBLOCK})
