@@ -14,6 +14,7 @@ from worker_conformance.errors import AdapterError, UsageError
 from worker_conformance.judge.trace import EntryKind, Trace
 from worker_conformance.judge.verdicts import CheckResult, RunResult, Verdict
 from worker_conformance.port.locate import locate
+from worker_conformance.suite import checks, engine
 from worker_conformance.suite.bench import Bench
 from worker_conformance.suite.checks import catalogue, scenarios, select
 from worker_conformance.suite.engine import RunOptions, rejudge, run
@@ -71,6 +72,16 @@ def test_a_monitor_alone_is_judged_over_all_claimed_scenarios(a_worker) -> None:
     claimed = {info.check_id for info in catalogue() if info.profile == "replay"}
     assert len(listener.begun) > 20
     assert set(listener.begun) <= claimed
+
+
+def test_an_area_alone_borrows_what_its_monitors_watch_for(monkeypatch) -> None:
+    few = [one for one in catalogue() if one.check_id in {"MON-0032", "ISOL-0001", "BLOCK-0006"}]
+    monkeypatch.setattr(engine, "catalogue", lambda: few)
+    monkeypatch.setattr(checks, "select", lambda _, areas: [i for i in few if i.profile in areas])
+    listener = Listener()
+    alone = RunOptions(worker="reference_worker:factory", profiles=("isolation",), seed=11)
+    assert verdicts(run(alone, listener)) == dict.fromkeys(("MON-0032", "ISOL-0001"), Verdict.PASS)
+    assert set(listener.ended) == {"MON-0032", "ISOL-0001"}
 
 
 def test_a_pattern_that_matches_nothing_is_refused_with_a_suggestion() -> None:

@@ -26,6 +26,7 @@ from worker_conformance.judge.verdicts import (
     RunResult,
     Selection,
     SuiteIdentity,
+    Verdict,
     WorkerIdentity,
 )
 from worker_conformance.organization.organization import Organization
@@ -83,6 +84,19 @@ class RunOptions:
         return WORLDS_QUICK if self.quick else WORLDS
 
 
+class _Unheard:
+    """Nobody listens."""
+
+    def planned(self, total: int) -> None:
+        """Say nothing."""
+
+    def started(self, check_id: str, title: str) -> None:
+        """Say nothing."""
+
+    def finished(self, result: CheckResult) -> None:
+        """Say nothing."""
+
+
 class ProgressListener(Protocol):
     """Who wants to hear how a run goes."""
 
@@ -112,6 +126,8 @@ def run(options: RunOptions, listener: ProgressListener) -> RunResult:
     monitors = [info for info in claimed if info.kind is CheckKind.MONITOR]
     listener.planned(len(to_play) + len(monitors))
     _play(to_play, options, collector)
+    if options.profiles and not options.select:
+        _play_aside(monitors, to_play, declaration, options, collector)
     collector.sum_up(monitors, declaration.parameters)
     shown = [info for info in selected if not _left_out(info, options)]
     result = _result(options, declaration, transport, ordered(collector.results, shown))
@@ -195,6 +211,34 @@ def _to_play(
         ]
         options = evolve(options, select=())  # none of these was asked for by its own name
     return [info for info in vectors if not _left_out(info, options)]
+
+
+def _play_aside(
+    monitors: Sequence[CheckInfo],
+    played: Sequence[CheckInfo],
+    declaration: Declaration,
+    options: RunOptions,
+    collector: _Collector,
+) -> None:
+    """What a chosen area's monitors watch for may occur in the vectors of other areas alone.
+
+    These are played where something is missing, and lend their Traces only: an area that passes
+    with all others passes when it is asked for alone.
+    """
+    if not collector.unreached(monitors, declaration.parameters):
+        return
+    known = {info.check_id for info in played}
+    others = [
+        info
+        for info in catalogue()
+        if info.kind is CheckKind.VECTOR
+        and info.check_id not in known
+        and declaration.claims(info.profile)
+        and not _left_out(info, options)
+    ]
+    aside = _Collector(_Unheard(), collector.rerun)
+    _play(others, options, aside)
+    collector.borrow(aside, collector.unreached(monitors, declaration.parameters))
 
 
 def _left_out(info: CheckInfo, options: RunOptions) -> bool:
@@ -296,6 +340,18 @@ class _Collector:
             result = self._tallies.result_of(info, self.rerun, parameters)
             self.results[info.check_id] = result
             self.listener.finished(result)
+
+    def unreached(
+        self, monitors: Sequence[CheckInfo], parameters: Parameters
+    ) -> tuple[CheckInfo, ...]:
+        """The monitors that have had nothing to judge, though they should."""
+        results = ((one, self._tallies.result_of(one, self.rerun, parameters)) for one in monitors)
+        return tuple(one for one, result in results if result.verdict is Verdict.INCONCLUSIVE)
+
+    def borrow(self, other: _Collector, monitors: Sequence[CheckInfo]) -> None:
+        """Take over what these monitors saw in another play."""
+        for info in monitors:
+            self._tallies.take_over(other._tallies, info.check_id)
 
     def _take(self, parcel: Parcel) -> None:
         self.results[parcel.result.check_id] = parcel.result

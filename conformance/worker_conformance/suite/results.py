@@ -108,6 +108,11 @@ class Tallies:
             tally = self._by_id.setdefault(sighting.check_id, MonitorTally())
             tally.add(scenario_id, sighting)
 
+    def take_over(self, other: Tallies, check_id: str) -> None:
+        """One monitor's tally of another play becomes its tally here."""
+        if check_id in other._by_id:
+            self._by_id[check_id] = other._by_id[check_id]
+
     def reached(self, check_id: str) -> bool:
         """Whether the monitor's precondition occurred at all, or it saw a breach."""
         tally = self._by_id.get(check_id)

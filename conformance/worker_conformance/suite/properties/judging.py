@@ -31,6 +31,9 @@ Predicate = Callable[[Scenario, Program], Finding | None]
 RULES_FACTOR = 3
 """A world that is compared with nothing costs less, and its fault has to be in its own drawing."""
 
+WITNESS_WORLDS_MAX = 48
+"""A few worlds may all pass by what a property is about: then there are more, up to so many."""
+
 
 @frozen
 class Judged:
@@ -104,13 +107,15 @@ def _both_seen(first: Sighting, second: Sighting) -> Sighting:
 
 def _judge_rules(this: Rules, theatre: Theatre, worlds: int, watch: _Watch) -> Finding | None:
     monitors = _claimed(this.monitors, theatre)
-    for course in theatre.courses(this.taste, worlds):
+    for course in theatre.courses(this.taste, max(worlds, WITNESS_WORLDS_MAX)):
         watch.worlds += 1
         watch.take(course)
         watch.witness += _reached(this, monitors, course)
         found = _broken_rule(this, monitors, course)
         if found is not None:
             return _shortened_rule(this, theatre, course, found, monitors)
+        if watch.worlds >= worlds and watch.witness:
+            return None
     return None
 
 
