@@ -35,7 +35,7 @@ def port_to() -> Iterator[Callable[..., StdioPort]]:
 
     def open_port(name: str, timeout_seconds: float = 10.0) -> StdioPort:
         command = (sys.executable, "-S", "-E", str(ADAPTERS / f"{name}.py"))
-        opened.append(StdioPort(command, timeout_seconds, grace_seconds=0.3))
+        opened.append(StdioPort(command, timeout_seconds=timeout_seconds, grace_seconds=0.3))
         return opened[-1]
 
     yield open_port

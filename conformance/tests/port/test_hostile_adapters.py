@@ -187,7 +187,7 @@ def test_an_interrupt_in_the_middle_of_a_call_ends_the_process(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("worker_conformance.port.subprocess_port.read_response", interrupted)
+    monkeypatch.setattr("worker_conformance.port.line_port.read_response", interrupted)
     with pytest.raises(KeyboardInterrupt):
         port.handle(tick)
     assert is_gone(group)

@@ -44,6 +44,16 @@ def worker_option(command: Command) -> Command:
     )(command)
 
 
+def restart_option(command: Command) -> Command:
+    """Add `--restart`."""
+    return click.option(
+        "--restart",
+        default="",
+        metavar="COMMAND",
+        help="What ends a server of 'tcp:' without a word and starts it again, and then ends.",
+    )(command)
+
+
 def seed_option(command: Command) -> Command:
     """Add `--seed`."""
     return click.option(

@@ -16,12 +16,14 @@ from worker_conformance.cli.options import (
     console_for,
     profile_option,
     read_jobs,
+    restart_option,
     seed_option,
     timeout_option,
     worker_option,
 )
 from worker_conformance.errors import UsageError
 from worker_conformance.judge.verdicts import RunResult
+from worker_conformance.port.locate import TCP, with_restart
 from worker_conformance.report import html, json_report, junit
 from worker_conformance.report.progress import LiveProgress, PlainProgress, QuietProgress
 from worker_conformance.report.terminal import Detail, print_result
@@ -82,6 +84,7 @@ class _Destinations:
 
 @click.command(short_help="Judge a Worker: all that it claims, or the checks named.")
 @worker_option
+@restart_option
 @profile_option
 @click.option("--quick", is_flag=True, help="The short run: for a first look, not for a claim.")
 @click.option("--thorough", is_flag=True, help="Thousands of generated worlds: takes hours.")
@@ -129,6 +132,7 @@ class _Destinations:
 def run(
     context: click.Context,
     worker: str,
+    restart: str,
     profiles: tuple[str, ...],
     quick: bool,  # noqa: FBT001 - click hands flags over by name
     thorough: bool,  # noqa: FBT001 - as above
@@ -159,11 +163,11 @@ def run(
     destinations = _Destinations(report, junit_file, json_file)
     destinations.prepare()
     options = RunOptions(
-        worker=worker,
+        worker=with_restart(worker, restart),
         profiles=profiles,
         select=chosen,
         seed=seed,
-        jobs=jobs,
+        jobs=1 if worker.startswith(TCP) else jobs,  # one server cannot crash for one job alone
         quick=quick,
         timeout_seconds=timeout,
         thorough=thorough,

@@ -171,7 +171,7 @@ class SuiteIdentity:
 class WorkerIdentity:
     """Which Worker was judged, in its own words, and how it was reached.
 
-    `adapter` is the `--worker` text; `transport` is `in-process` or `stdio`.
+    `adapter` is the `--worker` text; `transport` is `in-process`, `stdio` or `tcp`.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The three pipes to a Worker's process: lines out, lines in, stderr kept aside.
+"""The stream to a Worker: lines out, lines in, stderr kept aside where there is one.
 
 Every wait ends at a deadline and every buffer has a limit, so that no Worker can hang the suite or
 eat its memory. Never reads meaning into a line, never signals a process.
@@ -27,11 +27,15 @@ class Trouble(Enum):
 
 @define
 class Channel:
-    """Reads and writes the given file descriptors, which it makes non-blocking and never closes."""
+    """Reads and writes the given file descriptors, which it makes non-blocking and never closes.
+
+    `stdin` is what the Worker reads from, seen from its side, and `stdout` what it writes to; they
+    are two descriptors, also where both lead to one socket. `stderr` may be missing.
+    """
 
     _stdin: int
     _stdout: int
-    _stderr: int
+    _stderr: int | None
     lines_read: int = field(default=0, init=False)
     stdin_open: bool = field(default=True, init=False)
     _open: set[int] = field(init=False)
@@ -40,9 +44,9 @@ class Channel:
     _errors: bytearray = field(factory=bytearray, init=False)
 
     def __attrs_post_init__(self) -> None:
-        """Make the pipes non-blocking."""
-        self._open = {self._stdout, self._stderr}
-        for descriptor in (self._stdin, self._stdout, self._stderr):
+        """Make the descriptors non-blocking."""
+        self._open = {self._stdout} if self._stderr is None else {self._stdout, self._stderr}
+        for descriptor in (self._stdin, *self._open):
             os.set_blocking(descriptor, False)
 
     def converse(self, request: bytes, timeout_seconds: float) -> bytes | Trouble:
@@ -86,6 +90,16 @@ class Channel:
                 return True
             self._read_errors(ready)
         return True
+
+    def ends_within(self, seconds: float) -> bool:
+        """Wait until the Worker closes its side; whatever it writes instead ends the wait."""
+        deadline = time.monotonic() + seconds
+        while self._stdout in self._open and not self._received:
+            ready = self._wait(deadline, writing=False)
+            if ready is None:
+                return False
+            self._read_some(ready)
+        return self._stdout not in self._open
 
     def surplus(self) -> bytes:
         """Return what stands on stdout beyond the lines taken so far, as far as it has arrived."""
@@ -142,7 +156,7 @@ class Channel:
             return pending[os.write(self._stdin, pending) :]
         except BlockingIOError:
             return pending
-        except BrokenPipeError:
+        except (BrokenPipeError, ConnectionResetError):
             # It may have written a last word before it closed stdin: keep reading.
             self.stdin_open = False
             return pending[len(pending) :]
@@ -161,7 +175,7 @@ class Channel:
 
     def _read_stderr(self) -> bool:
         """Keep the end of what came; return whether anything did."""
-        chunk = self._read(self._stderr)
+        chunk = b"" if self._stderr is None else self._read(self._stderr)
         self._errors += chunk
         del self._errors[:-STDERR_KEPT_BYTES]
         return bool(chunk)
@@ -171,6 +185,8 @@ class Channel:
             chunk = os.read(descriptor, READ_BYTES)
         except BlockingIOError:
             return b""
+        except ConnectionResetError:
+            chunk = b""  # a socket's way to say that nothing more comes
         if not chunk:
             self._open.discard(descriptor)
         return chunk

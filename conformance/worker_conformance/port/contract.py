@@ -55,7 +55,7 @@ class Port(Protocol):
 
     @property
     def transport(self) -> str:
-        """`in-process` or `stdio`."""
+        """`in-process`, `stdio` or `tcp`."""
         ...
 
     @property

@@ -21,9 +21,11 @@ from worker_conformance.port.contract import HOOK_NOT_SUPPORTED, HookNotSupporte
 from worker_conformance.port.declaration import CORE_PROFILES, PROFILES, Declaration
 from worker_conformance.port.in_process import InProcessPort
 from worker_conformance.port.json_rpc import request_line
+from worker_conformance.port.line_port import GRACE_SECONDS, LinePort
 from worker_conformance.port.locate import PortFactory
 from worker_conformance.port.process import WorkerProcess, describe_status, living_in_group
-from worker_conformance.port.subprocess_port import GRACE_SECONDS, StdioPort
+from worker_conformance.port.subprocess_port import StdioPort
+from worker_conformance.port.tcp import TcpPort
 
 
 class Outcome(Enum):
@@ -61,9 +63,9 @@ class Examined:
 
 def examine(factory: PortFactory, folder: Path) -> Examined:
     """Examine the adapter; state directories lie in `folder`."""
-    port = factory.open_process() if factory.command else factory.open_in_process()
+    port = factory.open()
     patient = _Patient(port, folder, min(GRACE_SECONDS, factory.timeout_seconds))
-    if isinstance(port, StdioPort):
+    if isinstance(port, LinePort):
         port.grace_seconds = patient.grace_seconds
     try:
         return _examine(patient)
@@ -81,13 +83,13 @@ class _Complaint(Exception):  # noqa: N818 - a finding on its way to the report
 class _Patient:
     """The adapter; `ready` brings up a new process or object where the last one fell."""
 
-    port: InProcessPort | StdioPort
+    port: InProcessPort | StdioPort | TcpPort
     folder: Path
     grace_seconds: float
     _up: bool = field(default=False, init=False)
     _lives: int = field(default=0, init=False)
 
-    def ready(self) -> InProcessPort | StdioPort:
+    def ready(self) -> InProcessPort | StdioPort | TcpPort:
         if not self._up:
             self.bring_up()
         return self.port
@@ -97,8 +99,16 @@ class _Patient:
         self._up = True
         return declaration
 
-    def drop(self) -> None:
+    def crash(self) -> None:
         self.port.crash()
+        self._up = False
+
+    def drop(self) -> None:
+        """Done with it: unlike a crash, the next one need not find the state of this one."""
+        if isinstance(self.port, LinePort):
+            self.port.close()
+        else:
+            self.port.crash()
         self._up = False
 
     def end(self) -> None:
@@ -170,13 +180,20 @@ def _try(point: _Point, patient: _Patient) -> Finding:
             f"'{refusal.stimulus_type}' belongs to every profile",
         )
     except AdapterError as failure:
-        finding = Finding(point.name, Outcome.PROBLEM, failure.cause, failure.hint)
+        # A server without a restart command is not ill; it can only not be examined further.
+        outcome = Outcome.SKIPPED if failure.code == "cannot-restart" else Outcome.PROBLEM
+        finding = Finding(point.name, outcome, failure.cause, failure.hint)
     patient.drop()
     return finding
 
 
 _OPENING: Mapping[str, frozenset[str]] = {
-    "starts": frozenset({"cannot-start", "exited", "closed-stdout", "raised"}),
+    "starts": frozenset(
+        {
+            *("cannot-start", "exited", "closed-stdout", "raised"),
+            *("cannot-connect", "disconnected", "restart-failed", "restart-timeout"),
+        }
+    ),
     "answers in time": frozenset({"timeout"}),
     "stdout carries JSON only": frozenset(
         {"not-json", "invalid-utf8", "byte-order-mark", "too-deep", "line-too-long", "stdout-noise"}
@@ -191,7 +208,7 @@ _OPENING_IN_PROCESS = ("starts", "declaration is valid")
 
 
 def _opening_names(patient: _Patient) -> tuple[str, ...]:
-    return tuple(_OPENING) if isinstance(patient.port, StdioPort) else _OPENING_IN_PROCESS
+    return tuple(_OPENING) if isinstance(patient.port, LinePort) else _OPENING_IN_PROCESS
 
 
 def _opening_with(failure: SuiteFailure, patient: _Patient) -> Iterator[Finding]:
@@ -201,7 +218,8 @@ def _opening_with(failure: SuiteFailure, patient: _Patient) -> Iterator[Finding]
     at = names.index(failed)
     yield from (Finding(name, Outcome.OK, "") for name in names[:at])
     hint = failure.hint
-    if failure.code == "timeout" and _answers_at_end_of_input(patient):
+    over_pipes = isinstance(patient.port, StdioPort)
+    if failure.code == "timeout" and over_pipes and _answers_at_end_of_input(patient):
         hint = "the answer came once stdin was closed: it is buffered; flush stdout after each"
     yield Finding(failed, Outcome.PROBLEM, failure.cause, hint)
     yield from (Finding(name, Outcome.SKIPPED, "cannot be told") for name in names[at + 1 :])
@@ -253,7 +271,7 @@ def _subscribes(patient: _Patient) -> str:
 def _restarts(patient: _Patient) -> str:
     state_directory = patient.new_life()
     _start(patient, state_directory, 1)
-    patient.drop()
+    patient.crash()
     _start(patient, patient.after_crash(state_directory), 2)
     return "the same declaration, and 'start' on the same state is answered"
 

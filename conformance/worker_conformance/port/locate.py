@@ -1,12 +1,14 @@
 """Finds a Worker from what a person writes after `--worker`, and opens Ports to it.
 
-`module:factory` is a Python object in this process, `stdio:<command line>` a process. Mistakes are
-told before anything runs, with the nearest thing that exists. Never starts a process by itself.
+`module:factory` is a Python object in this process, `stdio:<command line>` a process, and
+`tcp:<host>:<port>` a server. Mistakes are told before anything runs, with the nearest thing that
+exists. Never starts a process by itself.
 """
 
 import difflib
 import importlib
 import importlib.util
+import ipaddress
 import os
 import shlex
 import shutil
@@ -19,12 +21,18 @@ from typing import cast
 from attrs import frozen
 
 from worker_conformance.errors import AdapterError, UsageError
-from worker_conformance.port.contract import Port
 from worker_conformance.port.in_process import InProcessPort, WorkerFactory
 from worker_conformance.port.subprocess_port import TIMEOUT_SECONDS, StdioPort
+from worker_conformance.port.tcp import Address, TcpPort
 
 STDIO = "stdio:"
-FORMS = "write 'module:factory' for a Python object or 'stdio:<command line>' for a process"
+TCP = "tcp:"
+RESTART = "--restart"
+FORMS = (
+    "write 'module:factory' for a Python object, 'stdio:<command line>' for a process or "
+    "'tcp:<host>:<port>' for a server"
+)
+_PORTS = range(1, 1 << 16)
 _SERVE = "worker_conformance.port.serve"
 
 
@@ -32,20 +40,26 @@ _SERVE = "worker_conformance.port.serve"
 class PortFactory:
     """Opens any number of independent Ports to one Worker. Plain data: it pickles.
 
-    `spec` is what the user wrote, `command` the process to start (empty: in this process).
+    `spec` is what the user wrote. `command` is the process to start, or what restarts the server
+    at `address`; without both the Worker is an object in this process.
     """
 
     spec: str
     command: tuple[str, ...] = ()
     timeout_seconds: float = TIMEOUT_SECONDS
+    address: Address | None = None
 
     @property
     def transport(self) -> str:
-        """`stdio` or `in-process`, as of the Ports that `open` returns."""
+        """`tcp`, `stdio` or `in-process`, as of the Ports that `open` returns."""
+        if self.address is not None:
+            return "tcp"
         return "stdio" if self.command else "in-process"
 
-    def open(self) -> Port:
+    def open(self) -> InProcessPort | StdioPort | TcpPort:
         """Return a new Port, not yet initialized."""
+        if self.address is not None:
+            return TcpPort(self.address, self.command, timeout_seconds=self.timeout_seconds)
         return self.open_process() if self.command else self.open_in_process()
 
     def open_in_process(self) -> InProcessPort:
@@ -55,10 +69,13 @@ class PortFactory:
     def open_process(self) -> StdioPort:
         """Return a Port to a process, also for `module:factory`: for crashes during a call."""
         command = self.command or (sys.executable, "-m", _SERVE, self.spec)
-        return StdioPort(command, self.timeout_seconds)
+        return StdioPort(command, timeout_seconds=self.timeout_seconds)
 
     def describe(self) -> str:
         """Say in words what would be opened."""
+        if self.address is not None:
+            restarted = f", restarted by '{shlex.join(self.command)}'" if self.command else ""
+            return f"the server at {self.address}{restarted}"
         if self.command:
             return f"the process '{shlex.join(self.command)}'"
         return f"the Python object '{self.spec}'"
@@ -70,7 +87,10 @@ def locate(spec: str, timeout_seconds: float = TIMEOUT_SECONDS) -> PortFactory:
     A module that is there and fails while it is imported is an `AdapterError`.
     """
     if spec.startswith(STDIO):
-        return PortFactory(spec, _command(spec.removeprefix(STDIO)), timeout_seconds)
+        return PortFactory(spec, _command(spec.removeprefix(STDIO), STDIO), timeout_seconds)
+    if spec.startswith(TCP):
+        address, command = _server(spec)
+        return PortFactory(spec, command, timeout_seconds, address)
     import_factory(spec)
     return PortFactory(spec, timeout_seconds=timeout_seconds)
 
@@ -90,15 +110,67 @@ def import_factory(spec: str) -> WorkerFactory:
     return cast(WorkerFactory, found)
 
 
-def _command(line: str) -> tuple[str, ...]:
+def with_restart(spec: str, restart: str) -> str:
+    """Return `spec` with the command that restarts the server it names; empty for none."""
+    if not restart:
+        return spec
+    if not spec.startswith(TCP):
+        raise UsageError(
+            "restart",
+            f"{RESTART} is for a server, and '{spec}' names none",
+            "leave it out: whatever the suite starts it also restarts; or name 'tcp:<host>:<port>'",
+        )
+    return f"{spec} {RESTART} {shlex.quote(restart)}"
+
+
+def _server(spec: str) -> tuple[Address, tuple[str, ...]]:
+    """Read `tcp:<host>:<port>`, which may be followed by `--restart COMMAND`."""
+    address, *rest = _words(spec.removeprefix(TCP)) or ("",)
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal() or int(port) not in _PORTS:
+        raise UsageError(
+            "tcp-address", f"'{TCP}{address}' names no server", "write 'tcp:127.0.0.1:4000', say"
+        )
+    command: tuple[str, ...] = ()
+    if rest:
+        if len(rest) != 2 or rest[0] != RESTART:
+            raise UsageError(
+                "tcp-address",
+                f"after the address comes '{' '.join(rest)}'",
+                f"only {RESTART} and one quoted command may follow it",
+            )
+        command = _command(rest[1], RESTART)
+    return Address(_loopback(host.strip("[]")), int(port)), command
+
+
+def _loopback(host: str) -> str:
+    """Refuse other machines: a Worker gets private keys, and a path of this one."""
     try:
-        words = tuple(shlex.split(line))
+        near = host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        near = False
+    if near:
+        return host
+    raise UsageError(
+        "not-loopback",
+        f"'{host}' is not the loopback address of this machine",
+        "write 127.0.0.1, [::1] or localhost: suite and Worker share a disk",
+    )
+
+
+def _words(line: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(line))
     except ValueError as error:
         raise UsageError(
             "command-line", f"the command line cannot be split: {error}", "close each quotation"
         ) from None
+
+
+def _command(line: str, after: str) -> tuple[str, ...]:
+    words = _words(line)
     if not words:
-        raise UsageError("command-line", "no command stands after 'stdio:'", FORMS)
+        raise UsageError("command-line", f"no command stands after '{after}'", FORMS)
     if shutil.which(words[0]) is None:
         raise _no_command(words[0])
     return words

@@ -1,4 +1,4 @@
-"""One process of a Worker, in a session and process group of its own, from start to reaping.
+"""One process, in a session and process group of its own, from start to reaping.
 
 Whatever way it ends, the whole group ends with it, nothing stays a zombie and no descriptor stays
 open. Knows nothing of JSON or of the Port's methods.
@@ -9,8 +9,11 @@ import select
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 from attrs import define, field
 
@@ -20,43 +23,17 @@ from worker_conformance.port.channel import Channel
 
 TERM_SECONDS = 1.0  # between SIGTERM and SIGKILL; no verdict hangs on it
 REAP_SECONDS_MAX = 30.0  # after SIGKILL; only a process stuck in the kernel takes that long
+DYING_SECONDS = 0.002  # between two looks at a group that was killed
+
+Made = TypeVar("Made")
 
 
 @define
-class WorkerProcess:
-    """A running process. Made by `start`, over after `end`."""
+class ProcessGroup:
+    """A running process and all that it starts. Made by `start`, over after `end`."""
 
-    channel: Channel
     _popen: "subprocess.Popen[bytes]"
     _over: bool = field(default=False, init=False)
-
-    @classmethod
-    def start(cls, command: tuple[str, ...]) -> "WorkerProcess":
-        """Start `command`, found on the path, with the environment of the suite."""
-        try:
-            popen = subprocess.Popen(  # noqa: S603 - running the given command is what it is for
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise AdapterError(
-                "cannot-start",
-                f"'{command[0]}' does not start: {error.strerror or error}",
-                "run the command by hand in the same directory",
-            ) from None
-        try:
-            guard.watch(popen.pid)
-            pipes = (popen.stdin, popen.stdout, popen.stderr)
-            channel = Channel(*(pipe.fileno() for pipe in pipes if pipe is not None))
-            return cls(channel, popen)
-        except BaseException:
-            _kill_and_reap(popen)
-            _close_pipes(popen)
-            raise
 
     @property
     def group(self) -> int:
@@ -66,12 +43,6 @@ class WorkerProcess:
     def exits_within(self, seconds: float) -> bool:
         """Wait for the process to exit by itself, without reaping it."""
         return self._over or _exits_within(self._popen, seconds)
-
-    def close_stdin(self) -> None:
-        """Let the Worker see the end of its input."""
-        self.channel.stdin_open = False
-        if self._popen.stdin is not None:
-            self._popen.stdin.close()
 
     def terminate(self) -> None:
         """Ask the whole group to end and give it a moment."""
@@ -87,9 +58,101 @@ class WorkerProcess:
         if not self._over:
             self._over = True
             _kill_and_reap(self._popen)
-            self.channel.drain_stderr()
+            self._before_closing()
             _close_pipes(self._popen)
         return self._popen.returncode
+
+    def _before_closing(self) -> None:
+        """Read what is still to be read."""
+
+
+@define
+class WorkerProcess(ProcessGroup):
+    """A process that speaks the Worker Port on its standard input and output."""
+
+    channel: Channel
+
+    @classmethod
+    def start(cls, command: tuple[str, ...]) -> "WorkerProcess":
+        """Start `command`, found on the path, with the environment of the suite."""
+        popen = _started(command, subprocess.PIPE)
+        pipes = (popen.stdin, popen.stdout, popen.stderr)
+        return _or_ended(
+            popen,
+            lambda: cls(popen, Channel(*(pipe.fileno() for pipe in pipes if pipe is not None))),
+        )
+
+    def close_stdin(self) -> None:
+        """Let the Worker see the end of its input."""
+        self.channel.stdin_open = False
+        if self._popen.stdin is not None:
+            self._popen.stdin.close()
+
+    def _before_closing(self) -> None:
+        self.channel.drain_stderr()
+
+
+@define
+class ServerProcess(ProcessGroup):
+    """A command that brings up a server: nobody talks to it, but what it writes can be read.
+
+    `output` is one descriptor for its stdout and stderr, and for those of all that it starts.
+    """
+
+    output: int
+
+    @classmethod
+    def start(cls, command: tuple[str, ...]) -> "ServerProcess":
+        """Start `command`, found on the path, with the environment of the suite."""
+        popen = _started(command, subprocess.STDOUT)
+        assert popen.stdout is not None  # noqa: S101 - it was asked for in _started
+        output = popen.stdout.fileno()
+        return _or_ended(popen, lambda: cls(popen, output))
+
+    def end(self) -> int:
+        """As of any group; returns once all its processes are dead, and their sockets closed."""
+        if not self._over:
+            _signal_group(self.group, signal.SIGKILL)
+            _wait_until_dead(self.group)
+        return super().end()
+
+    def status(self) -> int:
+        """Return the exit status of the command, as `Popen` has it; it must have exited."""
+        if not hasattr(os, "waitid"):
+            return self._popen.wait()
+        # Not reaped, so that its number still names the group of what it has started.
+        exit_ = os.waitid(os.P_PID, self._popen.pid, os.WEXITED | os.WNOWAIT)
+        assert exit_ is not None  # noqa: S101 - only WNOHANG brings nothing
+        return exit_.si_status if exit_.si_code == os.CLD_EXITED else -exit_.si_status
+
+
+def _started(command: tuple[str, ...], stderr: int) -> "subprocess.Popen[bytes]":
+    try:
+        return subprocess.Popen(  # noqa: S603 - running the given command is what it is for
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            bufsize=0,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise AdapterError(
+            "cannot-start",
+            f"'{command[0]}' does not start: {error.strerror or error}",
+            "run the command by hand in the same directory",
+        ) from None
+
+
+def _or_ended(popen: "subprocess.Popen[bytes]", make: Callable[[], Made]) -> Made:
+    """Have the guard watch the process, and make what stands for it; or end it."""
+    try:
+        guard.watch(popen.pid)
+        return make()
+    except BaseException:
+        _kill_and_reap(popen)
+        _close_pipes(popen)
+        raise
 
 
 def describe_status(status: int) -> str:
@@ -119,6 +182,13 @@ def _signal_group(group: int, number: signal.Signals) -> None:
     # macOS answers EPERM where all that is left of a group are zombies.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
+
+
+def _wait_until_dead(group: int) -> None:
+    """Wait for the processes of a killed group, as far as `/proc` tells of them."""
+    deadline = time.monotonic() + REAP_SECONDS_MAX
+    while living_in_group(group) and time.monotonic() < deadline:
+        select.select([], [], [], DYING_SECONDS)
 
 
 def _close_pipes(popen: "subprocess.Popen[bytes]") -> None:
