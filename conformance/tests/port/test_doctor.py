@@ -82,6 +82,17 @@ def test_the_report_reads_well_and_cannot_steer_the_terminal(adapters: Path) -> 
     assert "\x1b" not in text
 
 
+def test_a_stack_trace_is_told_from_its_error_on_and_only_once(adapters: Path) -> None:
+    console = Console(width=200, record=True, file=io.StringIO())
+    report = run_doctor(spec_of(adapters, "throws_deep_down"))
+    console.print(render_doctor(report))
+    text = console.export_text()
+    assert text.count("TypeError: there is no member 'deadline'") == 1
+    assert "hint: as above" in text
+    assert "at frame40" in text
+    assert "at frame2 " not in text
+
+
 def test_the_examiners_start_is_complete() -> None:
     start = probe.start("/state", 1)
     messages.check_stimulus(start)

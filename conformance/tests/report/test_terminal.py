@@ -8,7 +8,14 @@ import pytest
 from attrs import evolve
 from rich.console import Console
 
-from worker_conformance.judge.verdicts import CheckResult, Failure, RunResult, Verdict
+from worker_conformance.judge.verdicts import (
+    CheckKind,
+    CheckResult,
+    DeclarationRecord,
+    Failure,
+    RunResult,
+    Verdict,
+)
 from worker_conformance.report.progress import LiveProgress, PlainProgress
 from worker_conformance.report.terminal import Detail, print_result
 
@@ -134,3 +141,68 @@ def test_progress_on_a_terminal_names_what_runs_and_keeps_failures(failing: RunR
         progress.finished(next(c for c in failing.checks if c.check_id == "REPLAY-0007"))
     assert "FAIL  REPLAY-0007" in out.getvalue()
     assert "1/2" in out.getvalue()
+
+
+def broken(passing: RunResult, a_check: Callable[..., CheckResult]) -> RunResult:
+    """A run whose adapter breaks in every vector, so that no monitor sees anything."""
+    reason = "the process exited with status 1 before it answered 'handle' of 'start'"
+    error = a_check("replay", 1, Verdict.ADAPTER_ERROR)
+    monitor = evolve(a_check("replay", 1, Verdict.INCONCLUSIVE), kind=CheckKind.MONITOR)
+    return evolve(
+        passing,
+        checks=(
+            *(evolve(error, check_id=f"REPLAY-000{n}", reason=reason) for n in range(1, 10)),
+            evolve(error, check_id="REPLAY-0010", reason="another one"),
+            *(evolve(monitor, check_id=f"MON-000{n}") for n in range(1, 10)),
+        ),
+    )
+
+
+def test_an_adapter_error_is_told_once_and_its_consequences_in_a_line(
+    passing: RunResult, a_check: Callable[..., CheckResult]
+) -> None:
+    text = told(broken(passing, a_check))
+    assert text.count("exited with status 1") == 1
+    assert "another one" in text
+    assert "REPLAY-0001  and the same in 8 more: REPLAY-0002" in text
+    assert text.count("INCONCLUSIVE") == 1
+    assert "9 had nothing to watch" in text
+    assert "MON-0009" not in text
+    assert told(broken(passing, a_check), Detail.VERBOSE).count("INCONCLUSIVE  MON-") >= 9
+
+
+def test_quiet_and_progress_tell_an_adapter_error_once_too(
+    passing: RunResult, a_check: Callable[..., CheckResult]
+) -> None:
+    result = broken(passing, a_check)
+    assert len(told(result, Detail.QUIET).splitlines()) <= 8
+    out = io.StringIO()
+    with PlainProgress(Console(file=out, width=80)) as progress:
+        progress.planned(len(result.checks))
+        for check in result.checks:
+            progress.finished(check)
+    assert out.getvalue().count("ADAPTER ERROR") == 2
+    assert "INCONCLUSIVE" not in out.getvalue()
+    assert "19 not passed so far" in out.getvalue()
+
+
+def test_monitors_that_reach_nothing_without_an_adapter_error_are_told_each(
+    passing: RunResult, a_check: Callable[..., CheckResult]
+) -> None:
+    result = broken(passing, a_check)
+    silent = [check for check in result.checks if check.verdict is Verdict.INCONCLUSIVE]
+    assert told(evolve(result, checks=tuple(silent))).count("INCONCLUSIVE  MON-") == 9
+
+
+def test_a_run_that_judged_nothing_says_what_to_claim(
+    passing: RunResult, a_check: Callable[..., CheckResult]
+) -> None:
+    checks = (a_check("leases", 1, Verdict.NOT_CLAIMED),)
+    nothing = evolve(passing, checks=checks, declaration=DeclarationRecord(()))
+    assert '"profiles": ["replay"]' in " ".join(told(nothing).split())
+    other = evolve(nothing, declaration=DeclarationRecord(("replay",)))
+    assert "claims replay, and the checks of this run belong to leases" in " ".join(
+        told(other).split()
+    )
+    assert '"profiles"' not in told(other)
+    assert "hint:" not in told(passing)

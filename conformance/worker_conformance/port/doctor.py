@@ -9,6 +9,7 @@ from pathlib import Path
 
 from attrs import frozen
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -19,6 +20,7 @@ from worker_conformance.port.locate import locate
 
 DOCTOR_SECONDS = 10.0  # a person waits; a Worker that needs longer to start will be told so
 EXIT_HEALTHY = 0
+MARK_WIDTH = 9  # "problem", the longest mark, and two spaces
 
 
 @frozen
@@ -54,14 +56,31 @@ def run_doctor(spec: str, timeout: float = DOCTOR_SECONDS) -> DoctorReport:
 
 
 def render_doctor(report: DoctorReport) -> RenderableType:
-    """Lay the report out for a terminal."""
-    table = Table.grid(padding=(0, 2))
+    """Lay the report out for a terminal. A hint that was given before is not given again."""
+    rows: list[RenderableType] = [Text(f"Examination of {report.spec}", "bold")]
+    width = max(len(finding.name) for finding in report.findings)
+    given: set[str] = set()
     for finding in report.findings:
-        mark, style = _MARKS[finding.outcome]
-        table.add_row(Text(mark, style), Text(finding.name), Text(printable(finding.detail)))
+        rows.append(_row(finding, width))
         if finding.hint:
-            table.add_row("", "", Text("hint: " + printable(finding.hint), "italic"))
-    return Group(Text(f"Examination of {report.spec}", "bold"), table, _verdict(report))
+            hint = "as above" if finding.hint in given else _unindented(finding.hint)
+            rows.append(Padding(Text(f"hint: {hint}", "italic"), (0, 0, 0, MARK_WIDTH)))
+            given.add(finding.hint)
+    return Group(*rows, _verdict(report))
+
+
+def _unindented(text: str) -> str:
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def _row(finding: Finding, width: int) -> RenderableType:
+    mark, style = _MARKS[finding.outcome]
+    row = Table.grid(padding=(0, 2))
+    row.add_column(width=MARK_WIDTH - 2)
+    row.add_column(width=width)
+    row.add_column()
+    row.add_row(Text(mark, style), Text(finding.name), Text(printable(finding.detail)))
+    return row
 
 
 def _verdict(report: DoctorReport) -> Text:

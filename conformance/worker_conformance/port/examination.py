@@ -168,6 +168,7 @@ def _examine(patient: _Patient) -> Examined:
 
 
 def _try(point: _Point, patient: _Patient) -> Finding:
+    patient.port.stderr_tail()  # what explains an earlier finding does not explain this one
     try:
         return Finding(point.name, Outcome.OK, point.attempt(patient))
     except _Complaint as complaint:

@@ -18,7 +18,7 @@ from rich.progress import (
 from rich.text import Text
 
 from worker_conformance.judge.verdicts import CheckResult
-from worker_conformance.report.telling import visible
+from worker_conformance.report.telling import Consequences, visible
 from worker_conformance.report.terminal import headline
 
 PLAIN_LINES = 10  # lines of progress in a log: enough to see that it moves, too few to drown it
@@ -53,6 +53,7 @@ class PlainProgress(QuietProgress):
         self._total = 0
         self._done = 0
         self._unexpected = 0
+        self._consequences = Consequences()
 
     def planned(self, total: int) -> None:
         """Say how many checks there are."""
@@ -65,7 +66,8 @@ class PlainProgress(QuietProgress):
         self._total = max(self._total, self._done)  # monitors are summed up after the planned ones
         if result.verdict.breaks_the_run:
             self._unexpected += 1
-            self._console.print(headline(result))
+            if not self._consequences.contain(result):
+                self._console.print(headline(result))
         if self._part(self._done) > self._part(self._done - 1):
             self._console.print(Text(f"{self._done} of {self._total} checks done{self._so_far()}"))
 
@@ -93,6 +95,7 @@ class LiveProgress(QuietProgress):
         self._total = 0
         self._done = 0
         self._running: dict[str, str] = {}  # by check ID, in the order they were started
+        self._consequences = Consequences()
 
     def __enter__(self) -> Self:
         """Take the line."""
@@ -116,7 +119,7 @@ class LiveProgress(QuietProgress):
     def finished(self, result: CheckResult) -> None:
         """Move the bar; an unexpected verdict gets a line of its own above it."""
         self._running.pop(result.check_id, None)
-        if result.verdict.breaks_the_run:
+        if result.verdict.breaks_the_run and not self._consequences.contain(result):
             self._progress.console.print(headline(result))
         self._show(advance=1)
 

@@ -7,7 +7,15 @@ of a Worker safe to show. Never lays anything out and never decides a verdict.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from worker_conformance.judge.verdicts import CheckResult, Measurement, RunResult, Verdict
+from attrs import field, frozen
+
+from worker_conformance.judge.verdicts import (
+    CheckKind,
+    CheckResult,
+    Measurement,
+    RunResult,
+    Verdict,
+)
 
 STDERR_LINES_MAX = 20  # the end of a log explains a failure; all of it hides the failure
 TRANSCRIPT_LINES_MAX = 40  # more than a screen is read in the HTML report
@@ -46,6 +54,35 @@ def unexpected_first(checks: Iterable[CheckResult]) -> list[CheckResult]:
 def unexpected(result: RunResult) -> list[CheckResult]:
     """Return the checks that keep the run from passing, worst first."""
     return [c for c in unexpected_first(result.checks) if c.verdict.breaks_the_run]
+
+
+@frozen
+class Consequences:
+    """What follows from adapter errors that were told already, and needs no telling of its own.
+
+    The same error in another check, and monitors that reached nothing because of it.
+    """
+
+    told: dict[str, str] = field(factory=dict)  # the reason of an error, and the check that told it
+    same: dict[str, list[str]] = field(factory=dict)  # that check, and those that met the same
+    monitors: list[str] = field(factory=list)
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self.same or self.monitors)
+
+    def contain(self, check: CheckResult) -> bool:
+        """Take in the next check; return whether it is only a consequence of earlier ones."""
+        if check.verdict is Verdict.ADAPTER_ERROR:
+            first = self.told.setdefault(check.reason, check.check_id)
+            if first != check.check_id:
+                self.same.setdefault(first, []).append(check.check_id)
+            return first != check.check_id
+        silent = check.verdict is Verdict.INCONCLUSIVE and check.kind is CheckKind.MONITOR
+        if silent and self.told:
+            self.monitors.append(check.check_id)
+            return True
+        return False
 
 
 def verdicts_present(result: RunResult) -> list[Verdict]:

@@ -26,6 +26,7 @@ from worker_conformance.judge.verdicts import (
 )
 from worker_conformance.report.telling import (
     WORDS,
+    Consequences,
     clause_line,
     cut_middle,
     figure,
@@ -37,6 +38,7 @@ from worker_conformance.report.telling import (
 )
 
 BLOCKS_MAX = 12  # failures told in full; --verbose and the report tell all of them
+NAMES_MAX = 4  # checks named in a line about many
 FIGURES_MAX = 8  # the figures nearest to their bounds; --verbose shows all
 LABEL_WIDTH = 9  # "expected ", the longest label of a failure
 
@@ -86,17 +88,24 @@ def print_result(
     console: Console, result: RunResult, reports: Iterable[Path], detail: Detail
 ) -> None:
     """Print `result`, naming the files in `reports` as where to read on."""
+    consequences = Consequences()
+    own = unexpected(result)
+    if detail is not Detail.VERBOSE:
+        own = [check for check in own if not consequences.contain(check)]
     if detail is Detail.QUIET:
-        for check in unexpected(result):
+        for check in own:
             console.print(headline(check))
+        _print_consequences(console, consequences)
         console.print(_said(result.claim()))
         return
-    full, brief = _told_in_full(result, detail), _told_in_brief(result, detail)
+    full = _told_in_full(result, own, detail)
     for check in full:
         _print_block(console, check)
+    _print_consequences(console, consequences)
+    brief = [] if detail is Detail.VERBOSE else _told_in_brief(result, own, full)
     for check in brief:
         _print_brief(console, check)
-    if brief:
+    if brief or consequences:
         console.print()
     if detail is Detail.VERBOSE:
         _print_every_check(console, result)
@@ -113,20 +122,37 @@ def headline(check: CheckResult) -> Text:
     return line.append(f"  {check.check_id}  ", "bold").append(visible(check.title))
 
 
-def _told_in_full(result: RunResult, detail: Detail) -> list[CheckResult]:
+def _told_in_full(result: RunResult, own: list[CheckResult], detail: Detail) -> list[CheckResult]:
     if detail is Detail.VERBOSE:
         checks = unexpected_first(result.checks)
         return [c for c in checks if c.failure or c.verdict.breaks_the_run]
     # One that never reached its point has no history to show: its reason in a line says all.
-    return [c for c in unexpected(result) if c.verdict is not Verdict.INCONCLUSIVE][:BLOCKS_MAX]
+    return [c for c in own if c.verdict is not Verdict.INCONCLUSIVE][:BLOCKS_MAX]
 
 
-def _told_in_brief(result: RunResult, detail: Detail) -> list[CheckResult]:
-    if detail is Detail.VERBOSE:
-        return []
-    full = _told_in_full(result, detail)
-    checks = unexpected_first(result.checks)
-    return [c for c in checks if (c.failure or c.verdict.breaks_the_run) and c not in full]
+def _told_in_brief(
+    result: RunResult, own: list[CheckResult], full: list[CheckResult]
+) -> list[CheckResult]:
+    lawful = [c for c in result.checks if c.failure and not c.verdict.breaks_the_run]
+    return [c for c in unexpected_first([*own, *lawful]) if c not in full]
+
+
+def _print_consequences(console: Console, consequences: Consequences) -> None:
+    """Say in a line each what would only repeat what was told."""
+    for first, others in consequences.same.items():
+        line = Text(WORDS[Verdict.ADAPTER_ERROR], STYLES[Verdict.ADAPTER_ERROR])
+        line.append(f"  {first}  ", "bold")
+        console.print(line.append(f"and the same in {len(others)} more: {_some(others)}"))
+    if consequences.monitors:
+        line = Text(WORDS[Verdict.INCONCLUSIVE], STYLES[Verdict.INCONCLUSIVE])
+        monitors = consequences.monitors
+        told = f"{len(monitors)} had nothing to watch, after such errors: {_some(monitors)}"
+        console.print(line.append("  monitors  ", "bold").append(told))
+
+
+def _some(names: list[str]) -> str:
+    """Name the first few; `--verbose` and the report name them all."""
+    return ", ".join(names[:NAMES_MAX]) + (", …" if len(names) > NAMES_MAX else "")
 
 
 def _print_block(console: Console, check: CheckResult) -> None:
@@ -255,7 +281,24 @@ def _print_claim(console: Console, result: RunResult) -> None:
     console.print(_said(result.claim(), style))
     for note in result.qualifications():
         console.print(_indented(_said(note, "dim")))
+    hint = _way_on(result)
+    if hint:
+        console.print(_said(f"hint: {hint}", "italic"))
     console.print()
+
+
+def _way_on(result: RunResult) -> str:
+    """Say what to change so that a run that judged nothing judges something."""
+    if any(check.verdict is not Verdict.NOT_CLAIMED for check in result.checks):
+        return ""
+    claimed = result.declaration.profiles
+    if not claimed:
+        return 'the Worker claims no profile; name one in its declaration: "profiles": ["replay"]'
+    wanted = sorted({check.profile for check in result.checks})
+    return (
+        f"the Worker claims {', '.join(claimed)}, and the checks of this run belong to "
+        f"{', '.join(wanted) or 'nothing'}; claim that, or choose other checks"
+    )
 
 
 def _print_last_lines(console: Console, result: RunResult, reports: Iterable[Path]) -> None:

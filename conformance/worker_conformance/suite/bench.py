@@ -23,6 +23,7 @@ from worker_conformance.judge.verdicts import Failure, Verdict
 from worker_conformance.port import guard
 from worker_conformance.port.contract import Port
 from worker_conformance.port.declaration import Declaration, Parameters
+from worker_conformance.port.line_port import without_stderr
 from worker_conformance.port.locate import PortFactory
 from worker_conformance.scenario.model import CrashDuring, Drive, Scenario
 from worker_conformance.suite.play import Played, play
@@ -192,7 +193,8 @@ def _kills_during_a_call(scenario: Scenario) -> bool:
 
 
 def _broken(scenario: Scenario, seed: int, error: AdapterError, stderr: str) -> Played:
-    failure = Failure("an adapter that keeps the Worker Port", f"{error} {error.hint}", (), stderr)
+    hint = without_stderr(error.hint) if stderr else error.hint  # it is shown on its own, in full
+    failure = Failure("an adapter that keeps the Worker Port", f"{error}; {hint}", (), stderr)
     return Played(
         verdict=Verdict.ADAPTER_ERROR,
         witness=0,
