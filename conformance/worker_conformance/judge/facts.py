@@ -32,7 +32,8 @@ MISSION_ENDS = frozenset(
 class ItemFact:
     """A WorkItem as the last delivered document about it says.
 
-    `card_version` is the Agent Card's under which its owner accepted it.
+    `card_version` is the Agent Card's under which its owner accepted it, `accepted_version` the
+    contract's.
     """
 
     work_item_id: str
@@ -47,6 +48,7 @@ class ItemFact:
     offers: tuple[JsonObject, ...]
     card_version: int | None = None
     capabilities: tuple[str, ...] = ()
+    accepted_version: int | None = None
 
 
 @frozen
@@ -62,6 +64,7 @@ class LeaseFact:
     starts_at: int
     expires_at: int
     open: bool = True
+    start_by: int | None = None
 
     def current_at(self, now: int) -> bool:
         """Whether it is open, has begun and has not run out (intervals are half-open)."""
@@ -219,12 +222,14 @@ class Facts:
                 find(self.policy, "capabilityAvailability", name) == "unavailable"
                 for name in item.capabilities
             )
+            or item.accepted_version not in {None, item.contract_version}  # MWP-WRK-002
             or self._ownership_is_over(item, now)
         )
 
     def _ownership_is_over(self, item: ItemFact, now: int) -> bool:
+        """Whether its lease has run out, or the time by which it was to be started (MWP-WRK-013)."""
         return any(
-            now >= lease.expires_at
+            now >= min(lease.expires_at, lease.start_by or lease.expires_at)
             for lease in self.leases.values()
             if lease.lease_type == "ownership"
             and lease.work_item_id == item.work_item_id
@@ -403,12 +408,16 @@ class Facts:
         contract = _object(document.get("contract"))
         depends = contract.get("dependencyWorkItemIds")
         owner, epoch = find(document, "owner", "agentId"), find(document, "owner", "ownershipEpoch")
+        version = _integer(contract.get("contractVersion"), 1)
+        known = self.items.now(str(document.get("workItemId")))
+        same = known is not None and (known.owner, known.ownership_epoch) == (owner, epoch)
         fact = ItemFact(
             work_item_id=str(document.get("workItemId")),
             group_id=str(document.get("groupId")),
             state=str(document.get("state")),
             revision=_integer(document.get("revision"), 0),
-            contract_version=_integer(contract.get("contractVersion"), 1),
+            contract_version=version,
+            accepted_version=known.accepted_version if known is not None and same else version,
             owner=owner if isinstance(owner, str) else None,
             ownership_epoch=epoch if isinstance(epoch, int) else None,
             approval=str(contract.get("executionApproval")),
@@ -435,6 +444,7 @@ class Facts:
                 starts_at=moment_of(str(document.get("startsAt"))) or 0,
                 expires_at=moment_of(str(document.get("expiresAt"))) or 0,
                 open=document.get("state") == "active" and not self._outlived(document),
+                start_by=moment_of(str(document.get("startBy"))),
             ),
         )
 

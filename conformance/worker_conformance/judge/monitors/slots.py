@@ -301,6 +301,7 @@ class NoIdleSlot(_SlotWatcher):
     _starts: dict[str, str] = field(factory=dict)
     _suspects: dict[str, int] = field(factory=dict)
     _latest: Entry | None = None
+    _alive: bool = False
 
     def effect(self, entry: Entry) -> None:
         """Follow starts that are under way."""
@@ -319,6 +320,7 @@ class NoIdleSlot(_SlotWatcher):
         if entry.body.get("note") == NoteKind.REST:
             self._look(entry)
         elif entry.body.get("note") in _ENDS_OF_A_RUN:
+            self._alive = False  # a dead Worker leaves nothing undone
             self._asked.clear()
             self._under_way.clear()
             self._suspects.clear()
@@ -326,6 +328,7 @@ class NoIdleSlot(_SlotWatcher):
     def stimulus(self, entry: Entry) -> None:
         """Remember how far time has come, and which starts have been answered."""
         super().stimulus(entry)
+        self._alive = self._alive or entry.body.get("type") == "start"
         self._latest = entry
         for frame in _list(entry.body.get("frames")):
             refused = find(frame, "error", "relatedActionId")
@@ -341,6 +344,8 @@ class NoIdleSlot(_SlotWatcher):
             self._look(self._latest)
 
     def _look(self, entry: Entry) -> None:
+        if not self._alive:
+            return
         promised = len(self.in_use) + len(self._under_way)
         free = self.facts.slots - self.context.parameters.reserved_slots - promised
         startable = self._startable(entry.at) if free > 0 else []
