@@ -100,18 +100,14 @@ def tiny_shares_are_nothing(parts: Parts) -> None:
 @altered
 def idle_time_earns_credit(parts: Parts) -> None:
     """Lets a Group that was idle catch up on what it did not ask for."""
-    settle = parts.get("scheduler.FairScheduler._settle")
+    settle, make = parts.get("scheduler.FairScheduler._settle"), parts.get("scheduler._Flow")
 
     def unclamped(scheduler: Any, name: Any) -> None:
-        flow = scheduler._flows[name]  # noqa: SLF001 - a mutant is inside the part it alters
-        start = flow.start
+        scheduler._flows[name].awake = True  # noqa: SLF001 - a mutant is inside the part it alters
         settle(scheduler, name)
-        if flow.start != start and flow.entry is not None:
-            flow.start = start
-            flow.awake = True
-            settle(scheduler, name)
 
     parts.replace("scheduler.FairScheduler._settle", unclamped)
+    parts.replace("scheduler._Flow", lambda _start, cost: make(0, cost))
 
 
 @altered
@@ -205,7 +201,7 @@ MUTANTS = (
     mutant(
         newest_first,
         "WRK-010.f",
-        "SCHED-0033",
+        "SCHED-0033 SCHED-0051",
         "A stack where a queue was meant.",
     ),
     mutant(
@@ -223,7 +219,7 @@ MUTANTS = (
     mutant(
         idle_time_earns_credit,
         "WRK-010.a",
-        "SCHED-0021",
+        "SCHED-0021 SCHED-0044 SCHED-0045",
         "Virtual time that stands still while a queue sleeps.",
     ),
     mutant(

@@ -317,31 +317,31 @@ MUTANTS = (
     mutant(
         weights_ignored,
         "WRK-010.a",
-        "SCHED-0002",
+        "SCHED-0002 SCHED-0041 SCHED-0055",
         "Round robin with a weight in the configuration that no code reads.",
     ),
     mutant(
         weights_rounded,
         "WRK-010.a",
-        "SCHED-0003",
+        "SCHED-0003 SCHED-0040",
         "Weights as numbers of queue entries, which are whole.",
     ),
     mutant(
         one_queue_for_all,
         "WRK-009.a",
-        "SCHED-0004 SCHED-0024",
+        "SCHED-0004 SCHED-0024 SCHED-0054",
         "One priority queue in a database table, ordered by claimed deadline.",
     ),
     mutant(
         longest_queue_first,
         "WRK-010.b",
-        "SCHED-0006 SCHED-0022",
+        "SCHED-0006 SCHED-0022 SCHED-0042 SCHED-0049 SCHED-0053",
         "Balancing queue lengths, which is what the dashboard shows.",
     ),
     mutant(
         highest_class_first,
         "WRK-010.c",
-        "SCHED-0005",
+        "SCHED-0005 SCHED-0050",
         "Strict priorities: simple, and good until the top class never ends.",
     ),
     mutant(

@@ -1,0 +1,140 @@
+"""Faults of shares that only a long run, or a change in the middle of one, brings to light."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from worker_conformance.documents.json_types import JsonObject, find
+from worker_conformance.selftest.copies import Parts, altered
+from worker_conformance.selftest.interposer import Interposer
+from worker_conformance.selftest.mutants.base import mutant
+
+
+@altered
+def late_group_is_owed_the_past(parts: Parts) -> None:
+    """Lets a Group that is joined late catch up on the time before it was known."""
+    make = parts.get("scheduler.FairScheduler._flow")
+
+    def from_the_beginning(scheduler: Any, name: Any) -> Any:
+        known = name in scheduler._flows  # noqa: SLF001 - a mutant is inside the part it alters
+        flow = make(scheduler, name)
+        if not known:
+            flow.start, flow.awake = 0, True
+        return flow
+
+    parts.replace("scheduler.FairScheduler._flow", from_the_beginning)
+
+
+@altered
+def cancelled_work_is_charged(parts: Parts) -> None:
+    """Charges a Group for work when it leaves the queue, served or cancelled."""
+    drop = parts.get("scheduler.FairScheduler.drop")
+    charge = parts.get("scheduler.FairScheduler.charge")
+
+    def charged_already(scheduler: Any, work_item_id: str) -> Any:
+        flow = scheduler._flows[scheduler._of_item[work_item_id]]  # noqa: SLF001 - as above
+        name = charge(scheduler, work_item_id)
+        flow.start -= flow.cost  # `drop`, on the way, has charged it once more
+        scheduler._settle(name)  # noqa: SLF001 - as above
+        return name
+
+    def charging(scheduler: Any, work_item_id: str) -> None:
+        name = scheduler._of_item.get(work_item_id)  # noqa: SLF001 - as above
+        if name is not None:
+            scheduler._flows[name].start += scheduler._flows[name].cost  # noqa: SLF001 - as above
+        drop(scheduler, work_item_id)
+
+    parts.replace("scheduler.FairScheduler.charge", charged_already)
+    parts.replace("scheduler.FairScheduler.drop", charging)
+
+
+@altered
+def leaving_wipes_out_debt(parts: Parts) -> None:
+    """Deletes a Group's account when its Membership ends, and opens another at the next."""
+    set_open = parts.get("scheduler.FairScheduler.set_open")
+
+    def forgiving(scheduler: Any, group_id: str, *, is_open: bool) -> None:
+        if not is_open:
+            for name in scheduler._of_group.get(group_id, ()):  # noqa: SLF001 - as above
+                flow = scheduler._flows[name]  # noqa: SLF001 - as above
+                flow.start = min(flow.start, scheduler.virtual_time)
+        set_open(scheduler, group_id, is_open=is_open)
+
+    parts.replace("scheduler.FairScheduler.set_open", forgiving)
+
+
+@altered
+def nearest_deadline_first(parts: Parts) -> None:
+    """Serves the nearest deadline of all Groups, however long other work has waited."""
+    # The tightest bound that can be declared makes the shortest run that shows the fault.
+    parts.declare(starvationHorizonSeconds=60)
+    place = parts.get("queues.Place")
+
+    def placed(work_item_id: str, since: int, deadline: int, urgency: str, sequence: int) -> Any:
+        del urgency
+        return place(deadline * 10**20 + since, sequence, work_item_id)
+
+    def next_item(scheduler: Any) -> tuple[str, str] | None:
+        flows = scheduler._flows.items()  # noqa: SLF001 - a mutant is inside the part it alters
+        closed = scheduler._closed  # noqa: SLF001 - as above
+        heads = [(flow.queue.head(), name) for name, flow in flows if name[0] not in closed]
+        head, name = min((one for one in heads if one[0]), default=(None, ("", "")))
+        return None if head is None else (head.work_item_id, name[1])
+
+    parts.replace("queues.place", placed)
+    parts.replace("scheduler.FairScheduler.next", next_item)
+
+
+class WeightsReadOnce(Interposer):
+    """Reads each Group's weight once, at the start."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._first: dict[str, Any] = {}
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        if stimulus["type"] == "start":
+            groups: Any = find(stimulus, "organization", "policy", "groups")
+            self._first = {group_id: group.get("weight") for group_id, group in groups.items()}
+        if stimulus["type"] != "policy":
+            return stimulus
+        policy: Any = stimulus["policy"]
+        groups = {
+            group_id: {**group, "weight": self._first.get(group_id) or group.get("weight", 1)}
+            for group_id, group in policy["groups"].items()
+        }
+        return {**stimulus, "policy": {**policy, "groups": groups}}
+
+
+MUTANTS = (
+    mutant(
+        late_group_is_owed_the_past,
+        "WRK-010.a",
+        "SCHED-0043",
+        "Accounts that all begin at zero, whenever they are opened.",
+    ),
+    mutant(
+        cancelled_work_is_charged,
+        "WRK-010.a",
+        "SCHED-0046",
+        "Accounting in the queue, where every removal looks alike.",
+    ),
+    mutant(
+        nearest_deadline_first,
+        "WRK-010.b",
+        "SCHED-0052",
+        "Earliest deadline first, as in every textbook, for load that has no end.",
+    ),
+    mutant(
+        WeightsReadOnce,
+        "WRK-010.a",
+        "SCHED-0047",
+        "Shares worked out at start-up.",
+    ),
+    mutant(
+        leaving_wipes_out_debt,
+        "WRK-010.a",
+        "SCHED-0048",
+        "A record that is deleted with the Membership.",
+    ),
+)
