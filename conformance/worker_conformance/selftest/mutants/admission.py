@@ -280,15 +280,17 @@ class ExtensionIsNoNews(Interposer):
 
 
 class SecondAcceptanceForgotten(Interposer):
-    """Queues one acceptance of each moment, and forgets the others."""
+    """Queues the first work that it accepts in a session, and forgets the rest."""
 
     def _begin(self) -> None:
+        self._first: object = None
         self._forgotten: set[object] = set()
 
     def _answer(self, answer: JsonObject) -> JsonObject:
         effects = effects_of(answer)
-        accepted = [payload_of(e)["workItemId"] for e in effects if says(e, "work.accept_offer")]
-        self._forgotten.update(accepted[1:])
+        for item in (payload_of(e)["workItemId"] for e in effects if says(e, "work.accept_offer")):
+            self._first = self._first or item
+            self._forgotten.update({item} - {self._first})
         kept = [effect for effect in effects if not self._is_lost(effect)]
         return {**answer, "effects": list(kept)}
 
@@ -467,7 +469,7 @@ MUTANTS = (
         SecondAcceptanceForgotten,
         "WRK-004.b",
         "ADMIT-0018",
-        "A map keyed by timestamp.",
+        "A map keyed by Agent where the WorkItem was meant.",
     ),
     mutant(
         StartsFromAnOldQueue,
