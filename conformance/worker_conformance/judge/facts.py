@@ -227,7 +227,7 @@ class Facts:
         )
 
     def _ownership_is_over(self, item: ItemFact, now: int) -> bool:
-        """Whether its lease has run out, or the time by which it was to be started (MWP-WRK-013)."""
+        """Whether its lease or its time to be started by (MWP-WRK-013) has run out."""
         return any(
             now >= min(lease.expires_at, lease.start_by or lease.expires_at)
             for lease in self.leases.values()

@@ -109,10 +109,12 @@ class EstimatesAreKeptUp(Monitor):
     _states: dict[str, str] = field(factory=dict)
     _session: int = 0
     _is_down: bool = False
+    _alive: bool = False
 
     def stimulus(self, entry: Entry) -> None:
         """Notice changes of state."""
         kind = entry.body.get("type")
+        self._alive = self._alive or kind == "start"
         if kind in ("start", "link"):
             self._session = entry.at
             self._is_down = kind == "link" and entry.body.get("state") == "down"
@@ -148,11 +150,12 @@ class EstimatesAreKeptUp(Monitor):
         """At rest everything that became false has been revised."""
         if entry.body.get("note") in _ENDS_OF_A_SESSION:
             self._changed.clear()
-        if entry.body.get("note") != NoteKind.REST or self._is_down:
+            self._alive = False
+        if entry.body.get("note") != NoteKind.REST or self._is_down or not self._alive:
             return
         for work_item_id, changed in tuple(self._changed.items()):
             known_since = max(changed, self._session)
-            if self._is_ours(work_item_id) and known_since + self._grace < entry.at:
+            if self._is_ours(work_item_id, entry.at) and known_since + self._grace < entry.at:
                 del self._changed[work_item_id]
                 self.witness += 1
                 self._stale(entry, work_item_id, "the old estimate stands")
@@ -167,15 +170,26 @@ class EstimatesAreKeptUp(Monitor):
         if published.passed or published.latest is None or item is None or not _waits(item):
             return False
         known_since = max(published.latest, self._session)
-        return self._is_ours(work_item_id) and known_since + self._grace < now
+        return self._is_ours(work_item_id, now) and known_since + self._grace < now
 
     @property
     def _grace(self) -> int:
         return round(self.context.parameters.estimate_granularity_seconds * _MICROSECONDS)
 
-    def _is_ours(self, work_item_id: str) -> bool:
+    def _is_ours(self, work_item_id: str, now: int) -> bool:
+        """Whether somebody could plan by an estimate of it: the Group hears, and it may start."""
         item = self.facts.items.now(work_item_id)
-        return item is not None and item.owner == self.facts.agent_id and item.state != "active"
+        group = self.facts.groups.now(item.group_id) if item else None
+        return (
+            item is not None
+            and item.owner == self.facts.agent_id
+            and item.state != "active"
+            and group is not None
+            and group.caught_up
+            and group.member
+            and not group.ended
+            and not self.facts.may_wait(item, now)
+        )
 
     def _stale(self, entry: Entry, work_item_id: str, observed: str) -> None:
         name = self.context.short(work_item_id)
