@@ -39,8 +39,8 @@ class WorkStage:
     `ours`: this Worker owns it. `held`: its owner's leases still run, so it cannot be offered.
     `offered`, `rival_offered`: a pending offer to this Worker, to another Agent. `in_slot`: it is
     between `run` and `release`; `works` says that its run has not ended. `running`: its Execution
-    Lease has not run out. `leases` counts the Execution Leases this Worker was granted. `granted`: the gate is open; `grants` counts the
-    approvals so far.
+    Lease has not run out. `leases` counts the Execution Leases this Worker was granted.
+    `granted`: the gate is open; `grants` counts the approvals so far.
     """
 
     plan: WorkPlan
