@@ -1,0 +1,7 @@
+import signal
+
+from well_behaved import main
+
+main()
+while True:
+    signal.pause()
