@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from worker_conformance.judge.trace import EntryKind, NoteKind
 from worker_conformance.judge.verdicts import Verdict
 
@@ -274,3 +276,30 @@ def test_the_same_seed_gives_the_same_trace(played) -> None:
     assert [line for line in first if "stateDirectory" not in line] == [
         line for line in second if "stateDirectory" not in line
     ]
+
+
+TWO_OFFERS = "{A: [created, member, {authorize: a1}, {offer: a1}, {authorize: a2}, {offer: a2}]}"
+RETRIED = "{a1: {completes: false, attempts: 2, backoff: fixed, max_delay: 10s, retryable: NET_DOWN}}"
+
+
+def sighted(outcome, check_id: str):
+    return next(one for one in outcome.sightings if one.check_id == check_id)
+
+
+@pytest.mark.parametrize(
+    "interlude", ["- crash", "- publish: {A: [{revise: {work: a2, deadline: 2h}}]}"]
+)
+def test_no_slot_idles_beside_what_nobody_could_start(played, interlude: str) -> None:
+    steps = f"- start\n- given: {{run: a1, accept: a2}}\n{interlude}\n- advance: 10m"
+    seen = sighted(played(f"{steps}\n- expect: {{run: a1}}", log=TWO_OFFERS), "MON-0009")
+    assert seen.failure is None
+
+
+def test_a_slot_may_be_kept_for_the_next_try(played) -> None:
+    spec = "worker_conformance.selftest.variants:KeepsItsSlotForARetry"
+    steps = "- start\n- given: {run: a1}\n- mark\n- report: {a1: {failed: NET_DOWN}}\n- advance: 1m"
+    outcome = played(
+        f"{steps}\n- expect: {{run: a1, count: {{release a1: 0}}}}", spec, work=RETRIED
+    )
+    assert outcome.verdict is Verdict.PASS
+    assert sighted(outcome, "MON-0006").failure is None
