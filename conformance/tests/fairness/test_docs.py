@@ -54,6 +54,6 @@ def test_the_run_lengths_of_the_page_are_those_of_the_formula():
 def test_every_driver_and_every_check_named_on_the_page_exists():
     table = page().partition("| driver | pressure")[2].partition("\n\n")[0]
     assert set(re.findall(r"`([a-z-]+)`", table)) == set(DRIVERS)
-    named = set(re.findall(r"\b(?:SCHED|PREEMPT|MON)-\d{4}\b", page()))
+    named = set(re.findall(r"\b(?:SCHED|PREEMPT|MON|TWIN)-\d{4}\b", page()))
     named |= {f"SCHED{number}" for number in re.findall(r" (-\d{4})\b", table)}
     assert named <= {info.check_id for info in catalogue()}

@@ -12,11 +12,11 @@ from worker_conformance.selftest.leaky import LEAKY
 from worker_conformance.selftest.mutants import Mutant
 from worker_conformance.suite.bench import Bench
 from worker_conformance.suite.checks import info_of, requirements, scenarios
-from worker_conformance.suite.privacy import sweep
-from worker_conformance.suite.privacy.catalogue import BY_ID
-from worker_conformance.suite.privacy.judging import judge
-from worker_conformance.suite.privacy.stage import Stage
-from worker_conformance.suite.privacy.sweep import Sweep
+from worker_conformance.suite.comparisons import sweep
+from worker_conformance.suite.comparisons.catalogue import BY_ID
+from worker_conformance.suite.comparisons.judging import judge
+from worker_conformance.suite.comparisons.stage import Stage
+from worker_conformance.suite.comparisons.sweep import Sweep
 from worker_conformance.suite.results import Rerun, Tallies
 
 SEED = 7

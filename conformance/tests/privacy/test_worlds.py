@@ -15,8 +15,8 @@ from worker_conformance.scenario.model import Act, ActKind, Publish, Step
 from worker_conformance.selftest.interposer import Interposer
 from worker_conformance.suite.bench import Bench
 from worker_conformance.suite.checks import scenarios
-from worker_conformance.suite.privacy import pairs, scenes, sweep
-from worker_conformance.suite.privacy.stage import (
+from worker_conformance.suite.comparisons import pairs, scenes, sweep
+from worker_conformance.suite.comparisons.stage import (
     Stage,
     accepted,
     other_words,

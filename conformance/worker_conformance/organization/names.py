@@ -32,7 +32,7 @@ class Names:
     `variants` gives Groups another set of identifiers and canaries: same length, same order among
     each other and against all other Groups, because the readable part stands before the
     hexadecimal one. `contents` gives Groups other canaries and keeps their identifiers. (The pairs
-    of `suite.privacy` compare two worlds that differ in nothing else.)
+    of `suite.comparisons` compare two worlds that differ in nothing else.)
     """
 
     seed: int

@@ -21,12 +21,19 @@ from worker_conformance.selftest.null_workers import NULL_WORKERS
 from worker_conformance.selftest.variants import VARIANTS, Variant
 from worker_conformance.suite.bench import Bench
 from worker_conformance.suite.checks import catalogue, info_of, scenarios
+from worker_conformance.suite.comparisons.catalogue import COMPARISONS
+from worker_conformance.suite.comparisons.judging import judge as judge_comparison
+from worker_conformance.suite.play import Played
 from worker_conformance.suite.results import DEFAULT_WORKER, Rerun, Tallies
 
 KILLS = frozenset({Verdict.FAIL, Verdict.ADVICE})
 """What counts as noticing a fault: a broken MUST fails, a SHOULD that is not followed is advice."""
 
 _BREAKS_A_PROFILE = frozenset({Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.ADAPTER_ERROR})
+
+
+TWINS = frozenset(info.check_id for info in COMPARISONS if info.check_id.startswith("TWIN-"))
+"""The checks that compare two runs of a Scheduler."""
 
 
 class Kind(StrEnum):
@@ -156,8 +163,15 @@ def kill_matrix(
 
 
 def all_checks() -> tuple[str, ...]:
-    """The whole catalogue but for properties: what those find has a list of faults of its own."""
-    return tuple(info.check_id for info in catalogue() if info.kind is not CheckKind.PROPERTY)
+    """The catalogue but for what has a list of faulty Workers of its own.
+
+    That is so for properties over generated worlds, and for pairs of worlds that look for leaks.
+    """
+    return tuple(
+        info.check_id
+        for info in catalogue()
+        if info.kind is not CheckKind.PROPERTY or info.check_id in TWINS
+    )
 
 
 def _known(name: str, known: Mapping[str, Subject]) -> Subject:
@@ -173,8 +187,8 @@ def play_all(subject: Subject, checks: Sequence[str], seed: int) -> Row:
     with Bench(locate(subject.factory)) as bench:
         declared = bench.declaration()
         for check in checks:
-            if check in scenarios() and _is_played(subject, check, declared):
-                played = bench.play(scenarios()[check], seed)
+            if (check in scenarios() or check in TWINS) and _is_played(subject, check, declared):
+                played = _played(bench, check, seed)
                 verdicts[check] = played.verdict
                 tallies.add(check, played.sightings)
     for check in checks:
@@ -186,10 +200,16 @@ def play_all(subject: Subject, checks: Sequence[str], seed: int) -> Row:
     return Row(subject.name, subject.kind, {c: verdicts[c] for c in checks if c in verdicts})
 
 
+def _played(bench: Bench, check: str, seed: int) -> Played:
+    if check in TWINS:
+        return judge_comparison(check, bench, seed)
+    return bench.play(scenarios()[check], seed)
+
+
 def _is_played(subject: Subject, check: str, declared: Declaration) -> bool:
     info = info_of(check)
     if not declared.claims(info.profile):
         return False
-    if info.kind is CheckKind.FAIRNESS:
+    if info.kind is CheckKind.FAIRNESS or check in TWINS:
         return subject.drives is None or check in subject.drives
     return not subject.areas or any(fnmatch(check, area) for area in subject.areas)

@@ -18,10 +18,10 @@ from worker_conformance.judge.verdicts import CheckKind, Verdict
 from worker_conformance.port.locate import locate
 from worker_conformance.suite.bench import Bench
 from worker_conformance.suite.checks import CheckInfo, info_of, scenarios
+from worker_conformance.suite.comparisons.catalogue import BY_ID as COMPARISONS
+from worker_conformance.suite.comparisons.judging import judge as judge_comparison
 from worker_conformance.suite.parcel import Parcel
 from worker_conformance.suite.play import Played
-from worker_conformance.suite.privacy.catalogue import BY_ID as PRIVACY
-from worker_conformance.suite.privacy.judging import judge as judge_privacy
 from worker_conformance.suite.properties.check import run_property
 from worker_conformance.suite.properties.saving import Origin
 from worker_conformance.suite.properties.theatre import Theatre
@@ -95,8 +95,8 @@ def judge(bench: Bench, theatre: Theatre, request: pytest.FixtureRequest) -> Jud
     rerun = Rerun(orders.worker, orders.seed)
 
     def played_of(check_id: str) -> Played:
-        if check_id in PRIVACY:
-            return judge_privacy(check_id, bench, orders.seed)
+        if check_id in COMPARISONS:
+            return judge_comparison(check_id, bench, orders.seed)
         return bench.play(scenarios()[check_id], orders.seed)
 
     def judge_scenario(info: CheckInfo) -> Parcel:
@@ -115,7 +115,7 @@ def judge(bench: Bench, theatre: Theatre, request: pytest.FixtureRequest) -> Jud
 
     def judge_one(check_id: str) -> None:
         info = info_of(check_id)
-        generated = info.kind is CheckKind.PROPERTY and check_id not in PRIVACY
+        generated = info.kind is CheckKind.PROPERTY and check_id not in COMPARISONS
         parcel = judge_property(info) if generated else judge_scenario(info)
         result = parcel.result
         request.node.user_properties.append((PARCEL, parcel.wrap()))

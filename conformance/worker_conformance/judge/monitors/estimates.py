@@ -1,7 +1,7 @@
 """Monitors of estimates and Presence: true in form, and kept up to date.
 
 Whether an estimate gives a neighbour away is the business of `privacy`; whether it comes true is
-measured over whole runs (`suite.privacy`).
+measured over whole runs (`suite.comparisons`).
 """
 
 from __future__ import annotations

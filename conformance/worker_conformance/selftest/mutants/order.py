@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from secrets import randbits
 from typing import Any
 
 from worker_conformance.documents.json_types import JsonObject, find
@@ -79,6 +80,36 @@ def urgency_above_everything(parts: Parts) -> None:
     """Orders by claimed urgency first, however long other work has waited."""
     ranks = {"critical": 0, "high": 1, "normal": 2, "routine": 3}
     _places(parts, lambda since, _deadline, urgency: ranks[urgency] * 10**20 + since)
+
+
+@altered
+def deadlines_sorted_backwards(parts: Parts) -> None:
+    """Takes the latest deadline first among what was accepted at one moment."""
+    _places(parts, lambda since, deadline, _urgency: since * 10**20 - deadline)
+
+
+@altered
+def classes_sorted_backwards(parts: Parts) -> None:
+    """Serves the lowest class that waits."""
+
+    def next_item(scheduler: Any) -> tuple[str, str] | None:
+        flows = scheduler._flows.items()  # noqa: SLF001 - a mutant is inside the part it alters
+        closed = scheduler._closed  # noqa: SLF001 - as above
+        heads = [
+            (flow.rank, flow.start, flow.queue.head(), name)
+            for name, flow in flows
+            if name[0] not in closed and flow.queue.head()
+        ]
+        _, _, head, name = min(heads, default=(0, 0, None, ("", "")))
+        return None if head is None else (head.work_item_id, name[1])
+
+    parts.replace("scheduler.FairScheduler.next", next_item)
+
+
+@altered
+def ties_by_chance(parts: Parts) -> None:
+    """Declares to be deterministic, and breaks ties by what its runtime draws."""
+    _places(parts, lambda since, _deadline, _urgency: since * 2**32 + randbits(32))
 
 
 # --- shares -------------------------------------------------------------------------------
@@ -181,6 +212,24 @@ def reweighed_group_waits(parts: Parts) -> None:
 
 MUTANTS = (
     mutant(
+        deadlines_sorted_backwards,
+        "WRK-010.e",
+        "SCHED-0032 TWIN-0003",
+        "A comparison that was written for a heap of the other kind.",
+    ),
+    mutant(
+        classes_sorted_backwards,
+        "WRK-010.d",
+        "SCHED-0034 TWIN-0002",
+        "Priority 1 is the highest here and the lowest there.",
+    ),
+    mutant(
+        ties_by_chance,
+        "WRK-010.a",
+        "TWIN-0001",
+        "The order of a hash set.",
+    ),
+    mutant(
         RaisesUnread,
         "WRK-015.a",
         "PREEMPT-0020 SCHED-0034",
@@ -201,7 +250,7 @@ MUTANTS = (
     mutant(
         newest_first,
         "WRK-010.f",
-        "SCHED-0033 SCHED-0051",
+        "SCHED-0033 SCHED-0051 TWIN-0004",
         "A stack where a queue was meant.",
     ),
     mutant(

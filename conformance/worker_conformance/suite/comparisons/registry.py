@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from worker_conformance.suite.privacy import pairs, scenes, sweep
-from worker_conformance.suite.privacy.calibration import judge_calibration
-from worker_conformance.suite.privacy.outcome import Outcome
-from worker_conformance.suite.privacy.stage import Stage
+from worker_conformance.suite.comparisons import pairs, scenes, sweep, twins
+from worker_conformance.suite.comparisons.calibration import judge_calibration
+from worker_conformance.suite.comparisons.outcome import Outcome
+from worker_conformance.suite.comparisons.stage import Stage
 
 Judge = Callable[[Stage], Outcome]
 
@@ -26,5 +26,9 @@ JUDGES: Mapping[str, Judge] = {
     "PRIV-0007": lambda stage: sweep.judge_inference(sweep.of(stage)),
     "PRIV-0008": lambda stage: sweep.judge_presence(sweep.of(stage)),
     "PRIV-0009": judge_calibration,
+    "TWIN-0001": twins.judge_repetition,
+    "TWIN-0002": twins.judge_improvement(twins.CLASS),
+    "TWIN-0003": twins.judge_improvement(twins.DEADLINE),
+    "TWIN-0004": twins.judge_improvement(twins.WAITING),
 }
 """One for each entry of the catalogue."""

@@ -1,7 +1,7 @@
 """Running one check over several worlds, from its ID to what came of it.
 
-Takes care of what is no matter of privacy: abstentions, hooks that are not supported, a Worker that
-never rests, an adapter that breaks.
+Takes care of what is no matter of the comparison: abstentions, hooks that are not supported, a
+Worker that never rests, an adapter that breaks.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from worker_conformance.errors import AdapterError
 from worker_conformance.judge.verdicts import Failure, Verdict
 from worker_conformance.suite.abstention import abstained
 from worker_conformance.suite.bench import Bench
+from worker_conformance.suite.comparisons.catalogue import BY_ID
+from worker_conformance.suite.comparisons.outcome import Outcome
+from worker_conformance.suite.comparisons.registry import JUDGES
+from worker_conformance.suite.comparisons.stage import Stage
 from worker_conformance.suite.play import Played
-from worker_conformance.suite.privacy.catalogue import BY_ID
-from worker_conformance.suite.privacy.outcome import Outcome
-from worker_conformance.suite.privacy.registry import JUDGES
-from worker_conformance.suite.privacy.stage import Stage
 
 
 def judge(check_id: str, bench: Bench, seed: int) -> Played:

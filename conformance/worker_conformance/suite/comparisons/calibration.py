@@ -20,8 +20,8 @@ from worker_conformance.organization.names import Names
 from worker_conformance.scenario.clock import moment_of
 from worker_conformance.scenario.loader import load_text
 from worker_conformance.scenario.model import Scenario
-from worker_conformance.suite.privacy.outcome import Outcome
-from worker_conformance.suite.privacy.stage import Stage
+from worker_conformance.suite.comparisons.outcome import Outcome
+from worker_conformance.suite.comparisons.stage import Stage
 
 ITEMS_MIN = 20
 """Estimates, at least, before a share of them means anything."""

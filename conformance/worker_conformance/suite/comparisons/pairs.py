@@ -15,8 +15,8 @@ from worker_conformance.judge.verdicts import Failure, Measurement, Verdict
 from worker_conformance.organization.names import Names
 from worker_conformance.scenario.clock import elapsed
 from worker_conformance.scenario.model import Scenario
-from worker_conformance.suite.privacy.outcome import Outcome
-from worker_conformance.suite.privacy.stage import Stage, accepted, starts
+from worker_conformance.suite.comparisons.outcome import Outcome
+from worker_conformance.suite.comparisons.stage import Stage, accepted, starts
 
 SEEN_REACHED = "a Group whose work was accepted, beside another Group whose work ran"
 ORDER_REACHED = "work of two Groups started"

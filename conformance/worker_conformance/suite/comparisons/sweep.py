@@ -28,8 +28,8 @@ from worker_conformance.organization.names import Names
 from worker_conformance.scenario.loader import load_text
 from worker_conformance.scenario.model import Scenario
 from worker_conformance.suite.bench import Bench
-from worker_conformance.suite.privacy.outcome import Outcome
-from worker_conformance.suite.privacy.stage import Stage, accepted
+from worker_conformance.suite.comparisons.outcome import Outcome
+from worker_conformance.suite.comparisons.stage import Stage, accepted
 
 BACKLOGS = (0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 64)
 
