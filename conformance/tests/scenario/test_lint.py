@@ -78,6 +78,16 @@ BROKEN = {
     ),
     "an unknown requirement": ("WRK-029.c", "WRK-029.z", "no requirement WRK-029.z"),
     "a level that is not the requirement's": ("MUST", "SHOULD", "but WRK-029.c is a MUST"),
+    "an unknown requirement besides": (
+        "level: MUST",
+        "also: WRK-029.z\nlevel: MUST",
+        "no requirement WRK-029.z",
+    ),
+    "its own requirement besides": (
+        "level: MUST",
+        "also: WRK-029.c\nlevel: MUST",
+        "WRK-029.c is cited twice",
+    ),
     "no start": ("  - start\n", "", "never started"),
     "a never that nothing precedes": (
         "  - expect: {ack: {A: 2}}\n",

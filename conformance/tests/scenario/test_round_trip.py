@@ -338,6 +338,7 @@ def scenarios(draw: st.DrawFn) -> Scenario:
         level=draw(st.sampled_from(list(Level))),
         profile=draw(st.sampled_from(list(Profile))),
         steps=tuple(others[:3] + published + others[3:]),
+        also=draw(st.just(()) | st.just(("WRK-030.a", "FND-008.b"))),
         twin=draw(st.none() | st.just("REPLAY-0008")),
         needs=draw(st.sampled_from([(), ("stdio",), ("a", "b")])),
         agent=draw(st.builds(AgentPlan, ORDINALS, st.just(("acme.build@2.1.0",)), ORDINALS)),

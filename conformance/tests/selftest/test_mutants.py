@@ -70,7 +70,12 @@ def test_a_mutant_names_what_exists(name: str) -> None:
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_mutant_is_killed_by_a_check_of_its_own_clause(name: str) -> None:
     mutant = MUTANTS[name]
-    clauses = {clause for check in mutant.killed_by for clause in info_of(check).clauses}
+    judged = {
+        name
+        for check in map(info_of, mutant.killed_by)
+        for name in (check.requirement, *check.also)
+    }
+    clauses = {clause for name in judged for clause in requirements()[name].clauses}
     assert clauses & set(requirements()[mutant.requirement].clauses)
 
 

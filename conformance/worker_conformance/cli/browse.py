@@ -98,7 +98,10 @@ def explain(
 
 
 def _is_judged(name: str, catalogue: tuple[CheckInfo, ...]) -> bool:
-    return any(name.upper() in (c.requirement.upper(), *c.clauses) for c in catalogue)
+    return any(
+        name.upper() in (c.requirement.upper(), *map(str.upper, c.also), *c.clauses)
+        for c in catalogue
+    )
 
 
 def _print_list(console: Console, checks: tuple[CheckInfo, ...]) -> None:
@@ -128,15 +131,16 @@ def _print_explanation(console: Console, check: CheckInfo) -> None:
     facts = (
         ("clause", ", ".join(check.clauses)),
         ("demands", f"{check.summary} ({check.requirement}, {check.level})"),
+        ("judges too", ", ".join(check.also)),
         ("at stake", " ".join(check.stake.split())),
         ("area", f"{check.profile}, judged by a {_JUDGES[check.kind]}"),
         ("source", str(near(Path(check.source))) if check.source else ""),
     )
     for label, told in facts:
         if told:
-            grid.add_row(f"{label:9}", Text(told))
+            grid.add_row(f"{label:10}", Text(told))
     console.print(Padding(grid, (0, 0, 0, 2), expand=False))
-    console.print(Text(f"  run       worker-conformance run {check.check_id}"), soft_wrap=True)
+    console.print(Text(f"  run        worker-conformance run {check.check_id}"), soft_wrap=True)
     if check.source is not None:
         _print_source(console, Path(check.source))
     console.print()
@@ -160,6 +164,7 @@ def _as_json(check: CheckInfo) -> dict[str, object]:
         "title": check.title,
         "summary": check.summary,
         "requirement": check.requirement,
+        "also": list(check.also),
         "clauses": list(check.clauses),
         "level": str(check.level),
         "profile": str(check.profile),

@@ -53,10 +53,14 @@ def load_duties(checks: Sequence[CheckInfo]) -> tuple[Catalogue, tuple[Duty, ...
     """Return the catalogue, and each requirement in its order with its checks."""
     catalogue = load_catalogue(vectors_path() / "requirements.yaml")
     duties = (
-        Duty(one, tuple(check.check_id for check in checks if check.requirement == one.id))
+        Duty(one, tuple(check.check_id for check in checks if _judges(check, one)))
         for one in catalogue.requirements.values()
     )
     return catalogue, tuple(duties)
+
+
+def _judges(check: CheckInfo, one: Requirement) -> bool:
+    return one.id in (check.requirement, *check.also)
 
 
 def print_duties(console: Console, checks: Sequence[CheckInfo]) -> None:

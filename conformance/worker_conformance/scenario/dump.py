@@ -45,6 +45,7 @@ def _sections(scenario: Scenario) -> dict[str, Plain]:
         "profile": str(scenario.profile),
     }
     optional: dict[str, Plain] = {
+        "also": list(scenario.also),
         "twin": scenario.twin or "",
         "case": scenario.case or "",
         "needs": list(scenario.needs),

@@ -124,6 +124,16 @@ def _cites_a_requirement(scenario: Scenario, whole: _Whole) -> Iterator[Finding]
         yield Finding(where, cause, f"write level: {requirement.level}")
 
 
+def _cites_further_requirements(scenario: Scenario, whole: _Whole) -> Iterator[Finding]:
+    """What is judged besides is another duty, and one that exists; its level may be another."""
+    for place, name in enumerate(scenario.also):
+        if name not in whole.requirements:
+            hint = did_you_mean(name, whole.requirements)
+            yield Finding(_where(scenario), f"there is no requirement {name}", hint)
+        if name == scenario.requirement or name in scenario.also[:place]:
+            yield Finding(_where(scenario), f"{name} is cited twice", "delete it from 'also'")
+
+
 def _says_what_is_at_stake(scenario: Scenario, _: _Whole) -> Iterator[Finding]:
     length = len(scenario.stake)
     if not STAKE_CHARACTERS_MIN <= length <= STAKE_CHARACTERS_MAX:
@@ -268,6 +278,7 @@ def _at(scenario: Scenario, step: Step) -> str:
 _RULES: tuple[Rule, ...] = (
     _names_itself,
     _cites_a_requirement,
+    _cites_further_requirements,
     _says_what_is_at_stake,
     _has_its_twin,
     _starts,

@@ -60,6 +60,7 @@ MEMBERS = (
     "requirement",
     "level",
     "profile",
+    "also",
     "twin",
     "case",
     "needs",
@@ -136,6 +137,7 @@ def _scenario(node: YamlNode, where: str) -> Scenario:
         level=_level(parts["level"]),
         profile=_profile(parts.get("profile"), node.place, where),
         steps=steps,
+        also=_also(parts.get("also")),
         twin=str(_ID.read(parts["twin"])) if "twin" in parts else None,
         case=str(_REFERENCE.read(parts["case"])) if "case" in parts else None,
         needs=_needs(parts.get("needs")),
@@ -191,6 +193,12 @@ def _profile(node: YamlNode | None, place: Place, where: str) -> Profile:
         hint = "put the file in vectors/<profile>/, or name one"
         raise refusal(place, "no profile is given", hint)
     return Profile(folder)
+
+
+def _also(node: YamlNode | None) -> tuple[str, ...]:
+    if node is None:
+        return ()
+    return tuple(str(_REFERENCE.read(item)) for item in one_or_many(node))
 
 
 def _needs(node: YamlNode | None) -> tuple[str, ...]:

@@ -500,7 +500,8 @@ class Step:
 class Scenario:
     """A world, what happens in it, and what must be seen.
 
-    `log` is what each Group's Events say before the Worker's own Commands add to them.
+    `log` is what each Group's Events say before the Worker's own Commands add to them. `also` are
+    further requirements that it judges: a Worker that breaks one of them alone fails it.
     """
 
     id: str
@@ -510,6 +511,7 @@ class Scenario:
     level: Level
     profile: Profile
     steps: tuple[Step, ...]
+    also: tuple[str, ...] = ()
     twin: str | None = None
     case: str | None = None
     needs: tuple[str, ...] = ()

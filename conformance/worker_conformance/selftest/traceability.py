@@ -42,7 +42,8 @@ PREFACE = """# Requirements: what is checked, by what, and what is not
 For each clause of MissionWeaveProtocol 0.1 this page says which duties of a Worker stand in it; for
 each duty, which checks judge it, and which faulty Workers those checks are known to notice. A
 requirement counts as *covered* only if a check of its own notices a faulty Worker: a check that
-nothing can fail proves nothing.
+nothing can fail proves nothing. A check that judges it besides another requirement covers it only by
+a Worker whose fault is this very one.
 
 Requirement set
 `{requirements}`,
@@ -74,22 +75,29 @@ class Trace:
 
 def traces(duties: Catalogue) -> tuple[Trace, ...]:
     """Every requirement, in the order of the catalogue."""
-    noticed: dict[str, list[str]] = {}
+    noticed: dict[str, list[Mutant]] = {}
     known: tuple[Mutant, ...] = (*MUTANTS.values(), *LEAKY)
     for one in known:
         for check in one.killed_by:
-            noticed.setdefault(check, []).append(one.name)
+            noticed.setdefault(check, []).append(one)
     return tuple(_trace(one, noticed) for one in duties.requirements.values())
 
 
-def _trace(one: Requirement, noticed: Mapping[str, Sequence[str]]) -> Trace:
-    checks = {info.check_id: tuple(noticed.get(info.check_id, ())) for info in _checks_of(one)}
+def _trace(one: Requirement, noticed: Mapping[str, Sequence[Mutant]]) -> Trace:
+    checks = {
+        info.check_id: tuple(
+            mutant.name
+            for mutant in noticed.get(info.check_id, ())
+            if one.id in (info.requirement, mutant.requirement)
+        )
+        for info in _checks_of(one)
+    }
     reason = one.unjudged.value if one.unjudged else None
     return Trace(one.id, one.clauses, one.level.value, checks, reason)
 
 
 def _checks_of(one: Requirement) -> Iterator[CheckInfo]:
-    return (info for info in catalogue() if info.requirement == one.id)
+    return (info for info in catalogue() if one.id in (info.requirement, *info.also))
 
 
 # --- the page -----------------------------------------------------------------------------

@@ -26,7 +26,8 @@ class MonitorInfo:
     """A monitor's permanent identity.
 
     `reached` says in words what its witness counts, `needs` which trigger has to be produced, in
-    the words of a vector's `needs`.
+    the words of a vector's `needs`, `also` further requirements that it judges: a Worker that
+    breaks one of them alone fails it.
     """
 
     check_id: str
@@ -36,6 +37,7 @@ class MonitorInfo:
     profile: Profile
     reached: str
     needs: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
 
 @frozen

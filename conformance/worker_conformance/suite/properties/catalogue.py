@@ -26,6 +26,7 @@ class PropertyInfo:
     profile: Profile
     reached: str = COMPARED
     level: Level = Level.MUST
+    also: tuple[str, ...] = ()
 
 
 PROPERTIES: Sequence[PropertyInfo] = (
