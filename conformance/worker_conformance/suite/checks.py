@@ -33,7 +33,10 @@ THOROUGH = "thorough"
 
 @frozen
 class CheckInfo:
-    """What is known of a check before it runs. `source` is the vector's file, if there is one."""
+    """What is known of a check before it runs. `source` is the vector's file, if there is one.
+
+    `also` are further requirements that it judges: a Worker that breaks one of them alone fails it.
+    """
 
     check_id: str
     title: str
@@ -46,6 +49,7 @@ class CheckInfo:
     source: str | None
     stake: str
     needs: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
 
 @cache
@@ -127,6 +131,7 @@ def info_of_scenario(scenario: Scenario) -> CheckInfo:
         source=scenario.source,
         stake=scenario.stake,
         needs=scenario.needs,
+        also=scenario.also,
     )
 
 
@@ -144,6 +149,7 @@ def _of_monitor(info: MonitorInfo) -> CheckInfo:
         source=None,
         stake=f"Watched in every Trace; counts when {info.reached}.",
         needs=info.needs,
+        also=info.also,
     )
 
 
@@ -160,6 +166,7 @@ def _of_property(info: PropertyInfo) -> CheckInfo:
         kind=CheckKind.PROPERTY,
         source=None,
         stake=f"{info.stake} Judged over generated worlds; counts when {info.reached}.",
+        also=info.also,
     )
 
 
