@@ -27,6 +27,13 @@ def test_work_whose_lease_ran_out_in_a_silent_time_is_not_compared() -> None:
     assert not differences({"a1": DONE}, {"a1": evolve(LEFT, state="active", lapsed=True)})
 
 
+def test_work_that_waits_for_what_is_not_compared_is_not_compared_either() -> None:
+    waiting = evolve(DONE, depends_on=("a1",))
+    freed, left = {"a1": DONE, "a2": waiting}, evolve(LEFT, declined=True)
+    assert not differences(freed, {"a1": left, "a2": evolve(LEFT, depends_on=("a1",))})
+    assert differences(freed, {"a1": DONE, "a2": evolve(LEFT, depends_on=("a1",))})
+
+
 def test_work_to_which_something_else_was_done_is_not_compared() -> None:
     cancelled = evolve(LEFT, circumstances=(("cancel", "queued", True),))
     later = evolve(DONE, circumstances=(("cancel", "submitted", True),))

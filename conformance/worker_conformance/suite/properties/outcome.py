@@ -14,7 +14,8 @@ courses of the same world may differ in
 They may not differ in what became of work that was given to the Worker under the same
 circumstances, once nothing is left to be waited for: its state in the Group's own record, who owns
 it, and whether it is being worked on. A WorkItem is compared if everything that was done to it was
-done in the same state and under the same owner in both courses, and if it was declined in neither.
+done in the same state and under the same owner in both courses, if it was declined in neither, and
+if all that it depends on can be compared too.
 
 Never plays and never judges one course alone.
 """
@@ -43,6 +44,7 @@ class WorkEnd:
     declined: bool
     circumstances: tuple[Circumstance, ...]
     lapsed: bool = False
+    depends_on: tuple[str, ...] = ()
 
     def same_as(self, other: WorkEnd) -> bool:
         """Whether both courses led to the same."""
@@ -88,6 +90,7 @@ def ends_of(hand: Stagehand) -> Ends:
             taken=name in taken,
             declined=name in declined,
             circumstances=tuple(hand.circumstances.get(name, ())),
+            depends_on=work.plan.depends_on,
             lapsed=work.group in hand.silent and work.state == "active" and not work.running,
         )
         for name, work in stage.work.items()
@@ -100,8 +103,17 @@ def compared(wanted: Ends, seen: Ends) -> tuple[str, ...]:
     return tuple(
         name
         for name, end in wanted.items()
-        if name in seen and end.taken and end.comparable_with(seen[name])
+        if name in seen and end.taken and _is_comparable(name, wanted, seen)
     )
+
+
+def _is_comparable(name: str, wanted: Ends, seen: Ends) -> bool:
+    """Whether both courses owe the same, also of everything that this work waits for."""
+    if name not in wanted or name not in seen:
+        return name not in wanted and name not in seen
+    if not wanted[name].comparable_with(seen[name]):
+        return False
+    return all(_is_comparable(one, wanted, seen) for one in wanted[name].depends_on)
 
 
 def differences(wanted: Ends, seen: Ends) -> tuple[Difference, ...]:
