@@ -15,7 +15,7 @@ from contextlib import suppress
 import click
 
 from worker_conformance import __version__
-from worker_conformance.cli import browse, doctor, init, lint, promote, replay, run
+from worker_conformance.cli import browse, doctor, init, lint, new_vector, promote, replay, run
 from worker_conformance.errors import (
     EXIT_SUITE,
     EXIT_USAGE,
@@ -66,6 +66,7 @@ for _command in (
     browse.list_checks,
     browse.explain,
     replay.replay,
+    new_vector.new_vector,
     promote.promote,
     lint.lint,
     doctor.doctor,

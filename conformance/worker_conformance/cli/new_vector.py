@@ -1,0 +1,112 @@
+"""`worker-conformance new-vector`: write the skeleton of a vector, with the next ID of its area.
+
+What is written loads and plays; what it is to show is a person's work, and marked. Never
+overwrites anything.
+"""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.text import Text
+
+from worker_conformance.cli.options import color_option, console_for, near
+from worker_conformance.errors import UsageError
+from worker_conformance.resources import vectors_path
+
+if TYPE_CHECKING:  # `--help` answers without loading the whole suite
+    from worker_conformance.scenario.requirements import Requirement
+
+SKELETON = """\
+# {summary}
+# ({clauses}; every act, action and condition is described in vectors/README.md)
+id: {id}
+title: TODO what the Worker does, as a sentence
+stake: >
+  TODO what goes wrong where this is not kept, in two or three lines.
+requirement: {requirement}
+level: {level}
+# The vector that shows the other side: the same scene, where the deed is right (or wrong).
+# twin: {prefix}-0000
+groups: {{A: {{}}}}
+# What stands in each Group's history before the Worker starts.
+log:
+  A: [created, member, {{authorize: a1}}, {{offer: a1}}]
+delivery: auto
+steps:
+  - start
+  # A precondition: where it does not come true the vector is inconclusive, and nobody is blamed.
+  - given: {{accept: a1}}
+  - advance: 2m
+  # TODO the deed that the requirement demands, or `never:` what it forbids.
+  - expect: {{submit: a1}}
+"""
+
+
+@click.command("new-vector", short_help="Write the skeleton of a vector, with the next ID.")
+@click.option(
+    "--into",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Folder of vectors; by default the suite's own.",
+)
+@color_option
+@click.argument("requirement")
+def new_vector(
+    into: Path | None,
+    no_color: bool,  # noqa: FBT001 - click hands flags over by name
+    requirement: str,
+) -> int:
+    """Write the skeleton of a vector that judges REQUIREMENT (such as WRK-029.c)."""
+    from worker_conformance.suite.promotion import next_id
+
+    known = _requirement(requirement)
+    check_id = next_id(known.profile)
+    path = (into or vectors_path()) / known.profile.value / f"{check_id}.yaml"
+    _write(path, _skeleton(known, check_id))
+    console = console_for(no_color=no_color)
+    console.print(Text(f"{check_id}  {near(path)}", "bold green"), soft_wrap=True)
+    console.print(
+        f"Still to do: what is marked TODO, its twin, and a mutant that it fails. "
+        f"`worker-conformance replay {near(path)}` plays it, `worker-conformance lint` reads it.",
+        soft_wrap=True,
+        markup=False,
+    )
+    return 0
+
+
+def _requirement(name: str) -> Requirement:
+    from worker_conformance.suite.checks import requirements
+
+    known = requirements()
+    found = known.get(name)
+    if found is None:
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {close[0]}?" if close else "they stand in vectors/requirements.yaml"
+        raise UsageError("no-such-requirement", f"there is no requirement {name!r}", hint)
+    return found
+
+
+def _skeleton(requirement: Requirement, check_id: str) -> str:
+    return SKELETON.format(
+        id=check_id,
+        prefix=check_id.partition("-")[0],
+        requirement=requirement.id,
+        level=requirement.level.value,
+        summary=" ".join(requirement.summary.split()),
+        clauses=", ".join(requirement.clauses),
+    )
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        cause = f"the vector cannot be written: {error.strerror}"
+        hint = "choose another place with --into"
+        raise UsageError("vector-file", cause, hint, str(path)) from None
