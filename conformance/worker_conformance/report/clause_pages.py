@@ -23,6 +23,13 @@ PAGES: Mapping[str, str] = {
 """The page of each part, by the letters of its clause IDs."""
 
 
+def clause_link(clause: str) -> str | None:
+    """The address of a clause, or None for a text that is no clause ID of the specification."""
+    parts = clause.split("-")
+    is_one = len(parts) == 3 and parts[0] == "MWP" and parts[1] in PAGES and parts[2].isdigit()
+    return clause_page(clause) if is_one else None
+
+
 def clause_page(clause: str) -> str:
     """The address of a published clause ID (`MWP-WRK-010`). Raises KeyError for any other text."""
     _, part, _ = clause.split("-")

@@ -23,11 +23,11 @@ from worker_conformance.judge.verdicts import (
     RunResult,
     Verdict,
 )
+from worker_conformance.report.clause_pages import clause_link
 from worker_conformance.report.picture import picture_of
 from worker_conformance.report.telling import (
     MEANINGS,
     WORDS,
-    clause_line,
     figure,
     measured,
     unexpected_first,
@@ -89,7 +89,7 @@ def _environment() -> Environment:
     environment.filters |= {
         "shown": visible,
         "figure": figure,
-        "clause_line": clause_line,
+        "clause_link": clause_link,
         "picture": picture_of,
     }
     return environment
