@@ -17,6 +17,7 @@ from worker_conformance.scenario.dump import LINE_WIDTH, to_yaml
 from worker_conformance.scenario.loader import load, load_text
 from worker_conformance.scenario.model import (
     ACKED,
+    FALSE_APPROVALS,
     Act,
     Action,
     ActKind,
@@ -135,6 +136,7 @@ def work_plans(name: str, group: str, before: list[str]) -> st.SearchStrategy[Wo
         lease_seconds=SECONDS,
         budget=BUDGETS,
         lacks=st.none() | st.sampled_from(plans.PARTS),
+        extension=st.none() | st.sampled_from(["critical", "optional"]),
         token=st.sampled_from(["auto", "manual"]),
     )
     return st.just(WorkPlan(name, group)) | changed
@@ -143,7 +145,11 @@ def work_plans(name: str, group: str, before: list[str]) -> st.SearchStrategy[Wo
 def arguments(kind: ActKind) -> st.SearchStrategy[dict[str, object]]:
     own: dict[ActKind, dict[str, st.SearchStrategy[object]]] = {
         ActKind.MESSAGE: {"text": TEXTS},
-        ActKind.GRANT: {"expires_seconds": SECONDS, "epoch": ORDINALS},
+        ActKind.GRANT: {
+            "expires_seconds": SECONDS,
+            "epoch": ORDINALS,
+            "how": st.sampled_from(FALSE_APPROVALS),
+        },
         ActKind.CHILD_FAILED: {"indispensable": st.booleans()},
     }
     optional = {"critical": st.booleans(), **own.get(kind, {})}

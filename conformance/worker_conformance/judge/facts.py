@@ -464,7 +464,8 @@ class Facts:
             self.groups.set(group_id, evolve(group, member=member))
 
     def _approval(self, payload: JsonObject) -> None:
-        if find(payload, "approval", "decision") != "approved":
+        false = str(find(payload, "approval", "approvalId")) in self._forged
+        if false or find(payload, "approval", "decision") != "approved":
             return
         work_item_id = str(payload.get("workItemId"))
         epoch = _integer(payload.get("ownershipEpoch"), 0)

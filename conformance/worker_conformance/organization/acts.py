@@ -17,6 +17,7 @@ from worker_conformance.documents.schemas import DocumentKind
 from worker_conformance.errors import SuiteError
 from worker_conformance.organization import contracts, missions, moves, payloads
 from worker_conformance.organization.appending import append
+from worker_conformance.organization.forging import altered_signature
 from worker_conformance.organization.items import Grant, Item, Offer
 from worker_conformance.organization.ledger import Ledger
 from worker_conformance.organization.moments import SECOND, text
@@ -210,17 +211,25 @@ def _grant(ledger: Ledger, act: Act, now: int) -> _Done:
     item = ledger.item(act.work)
     epoch = _number(act, "epoch", item.epoch)
     expires_at = now + _number(act, "expires_seconds", GRANT_SECONDS) * SECOND
-    grants = (*item.grants, Grant(epoch, expires_at))
+    how = str(act.args.get("how", ""))
+    grants = item.grants if how else (*item.grants, Grant(epoch, expires_at))
     granted = evolve(
         item.moved(Transition.GRANT_EXECUTION, now),
         grants=grants,
     )
-    approval = signed(
-        DocumentKind.APPROVAL, _approval(ledger, granted, now), ledger.shared.keys["approver"]
-    )
+    approval = _signed_approval(ledger, _approval(ledger, granted, now), how)
     payload = payloads.approval_granted(approval, granted, epoch, expires_at)
     kind = "approval.execution.granted"
     return append(ledger, act, now, kind, payload, item=granted, role="approver")
+
+
+def _signed_approval(ledger: Ledger, draft: JsonObject, how: str) -> JsonObject:
+    """The Approval, with one thing wrong where the act asks for it."""
+    signer = "outsider" if how == "approver" else "approver"
+    decision = "denied" if how == "decision" else draft["decision"]
+    draft = {**draft, "decision": decision, "approver": ledger.shared.keys.actor(signer)}
+    approval = signed(DocumentKind.APPROVAL, draft, ledger.shared.keys[signer])
+    return altered_signature(approval) if how == "signature" else approval
 
 
 def _approval(ledger: Ledger, item: Item, now: int) -> JsonObject:

@@ -6,13 +6,12 @@ Never decides what happens; `acts` and `missions` do.
 from __future__ import annotations
 
 from worker_conformance.documents.json_types import JsonObject
+from worker_conformance.organization.contracts import unknown_profile
 from worker_conformance.organization.items import Item
 from worker_conformance.organization.ledger import Ledger
 from worker_conformance.organization.outcomes import Appended
 from worker_conformance.organization.transitions import State
 from worker_conformance.scenario.model import Act
-
-EXTENSION_PROFILE = "extension:audit-trail"
 
 
 def append(
@@ -36,6 +35,4 @@ def _unknown_profile(ledger: Ledger, act: Act) -> JsonObject | None:
     """Data of a profile that no Worker knows, where the act asks for it."""
     if "critical" not in act.args:
         return None
-    critical = bool(act.args["critical"])
-    uri = f"{ledger.names.organization}:{EXTENSION_PROFILE}"
-    return {uri: {"version": "1.0.0", "critical": critical, "data": {"trail": "kept"}}}
+    return unknown_profile(ledger.names, critical=bool(act.args["critical"]))

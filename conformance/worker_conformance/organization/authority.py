@@ -253,6 +253,8 @@ class GroupAuthority:
     def cursor_too_old(self, now: int) -> JsonObject:
         """The ERROR frame for a position that is offline, naming the Snapshot by its hash."""
         snapshot, _ = self.snapshot_for_replay(now)
+        if self._snapshot_kind == "reference":
+            snapshot = {**snapshot, "throughSequence": self.online_from}
         return snapshots.cursor_too_old(self._ledger, snapshot, now)
 
     def forge(self, sequence: int, how: str) -> JsonObject:

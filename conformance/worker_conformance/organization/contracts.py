@@ -12,6 +12,8 @@ from worker_conformance.organization.moments import SECOND, text
 from worker_conformance.organization.names import Names
 from worker_conformance.scenario.model import FAR_SECONDS, GroupPlan, WorkPlan
 
+EXTENSION_PROFILE = "extension:audit-trail"
+
 CRITERIA = ("tested", "intact")
 """Acceptance criteria of every contract."""
 
@@ -37,7 +39,15 @@ def contract(plan: WorkPlan, version: int, names: Names) -> JsonObject:
     secret = names.canary(plan.name, plan.group, "contract")
     whole = _whole_contract(plan, version, names, secret)
     lacking = _camel(plan.lacks) if plan.lacks else None
+    if plan.extension is not None:
+        whole["extensions"] = unknown_profile(names, critical=plan.extension == "critical")
     return {part: value for part, value in whole.items() if part != lacking}
+
+
+def unknown_profile(names: Names, *, critical: bool) -> JsonObject:
+    """Data of an Extension Profile that no Worker knows."""
+    uri = f"{names.organization}:{EXTENSION_PROFILE}"
+    return {uri: {"version": "1.0.0", "critical": critical, "data": {"trail": "kept"}}}
 
 
 def _whole_contract(plan: WorkPlan, version: int, names: Names, secret: str) -> JsonObject:

@@ -24,7 +24,7 @@ from worker_conformance.organization.ledger import Ledger, documents
 from worker_conformance.organization.moments import text
 from worker_conformance.organization.signatures import signed
 
-FORGERIES = ("true", "signature", "signer", "state_hash")
+FORGERIES = ("true", "signature", "signer", "state_hash", "reference")
 """How a Snapshot can be: true, or with one thing wrong."""
 
 _MISSION_STATES = {

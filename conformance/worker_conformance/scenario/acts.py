@@ -7,7 +7,7 @@ WorkItem. Never carries an act out (`organization` does).
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from worker_conformance.scenario.model import Act, ActKind
+from worker_conformance.scenario.model import FALSE_APPROVALS, Act, ActKind
 from worker_conformance.scenario.plans import CONTRACT_MEMBERS
 from worker_conformance.scenario.values import (
     DURATION,
@@ -16,6 +16,7 @@ from worker_conformance.scenario.values import (
     TEXT,
     TRUTH,
     Member,
+    choice,
     entries,
     name,
     one_of,
@@ -59,6 +60,7 @@ _ARGUMENTS: Mapping[ActKind, tuple[Member, ...]] = MappingProxyType(
             _WORK,
             Member("expires", "expires_seconds", DURATION),
             Member("epoch", "epoch", POSITIVE),
+            Member("how", "how", choice(*FALSE_APPROVALS)),
             _CRITICAL,
         ),
         ActKind.REVISE: (_WORK, *CONTRACT_MEMBERS, _CRITICAL),

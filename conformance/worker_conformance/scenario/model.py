@@ -98,7 +98,8 @@ class WorkPlan:
     `duration_seconds` is the running time after which the executor reports `completed`;
     `completes=False` runs until a `report` step ends it. `safe_point_seconds` is the time from
     `preempt` to the safe point; `None` waits for a `report` step. `budget` sets limits of the
-    contract by dimension (`tool_calls`, …); `lacks` is a part that the contract does not have.
+    contract by dimension (`tool_calls`, …); `lacks` is a part that the contract does not have, and
+    `extension` says whether data of an unknown profile in it is `critical` or `optional`.
     `token="manual"`: the Authorization Service issues none by itself.
     """
 
@@ -126,6 +127,7 @@ class WorkPlan:
     lease_seconds: int = 300
     budget: Mapping[str, int] = field(factory=dict)
     lacks: str | None = None
+    extension: str | None = None
     token: str = "auto"  # noqa: S105 - who issues tokens, not a secret
 
 
@@ -186,13 +188,17 @@ class ActKind(StrEnum):
     """An Event of an extension kind nobody is bound to understand."""
 
 
+FALSE_APPROVALS = ("signature", "approver", "decision")
+"""An Approval whose signature is wrong, whose approver may not approve, or that denies."""
+
+
 @frozen
 class Act:
     """One fact that the Organization brings about in one Group, `args` as its kind wants them.
 
     Known `args`: `text` (message), `changes` (revise: WorkPlan members), `expires_seconds`
-    (grant), `critical` (extension), `epoch` (grant: for another Ownership Epoch), `indispensable`
-    (child_failed).
+    (grant), `critical` (extension), `epoch` (grant: for another Ownership Epoch), `how` (grant:
+    what is wrong with it, one of FALSE_APPROVALS), `indispensable` (child_failed).
     """
 
     kind: ActKind
@@ -427,7 +433,8 @@ class Answer:
 class Truncate:
     """Drop a Group's online log up to a sequence: replay from below gets `CURSOR_TOO_OLD`.
 
-    `snapshot` is `true`, or how the Snapshot is forged: `signature`, `signer`, `state_hash`.
+    `snapshot` is `true`, or how the Snapshot is forged: `signature`, `signer`, `state_hash`, or
+    `reference` (the Authority's ERROR refers to another one).
     """
 
     group: str

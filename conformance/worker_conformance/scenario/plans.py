@@ -129,6 +129,7 @@ CONTRACT_MEMBERS = (
     Member("lease", "lease_seconds", DURATION),
     Member("budget", "budget", BUDGET),
     Member("lacks", "lacks", choice(*PARTS)),
+    Member("extension", "extension", choice("critical", "optional")),
     Member("token", "token", choice("auto", "manual")),
 )
 """What a WorkItem's plan and a `revise` act may say."""

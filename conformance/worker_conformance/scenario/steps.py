@@ -84,7 +84,7 @@ FORGERIES = (
     "value_only",
     "schema",
 )
-FORGED_SNAPSHOTS = ("signature", "signer", "state_hash")
+FORGED_SNAPSHOTS = ("signature", "signer", "state_hash", "reference")
 
 BARE: Mapping[str, Action] = MappingProxyType(
     {

@@ -24,7 +24,7 @@ from worker_conformance.organization.outcomes import Accepted, Appended, Outcome
 from worker_conformance.port.contract import Port
 from worker_conformance.port.declaration import Parameters
 from worker_conformance.scenario.clock import moment_of, text_of
-from worker_conformance.scenario.model import Act, Report, Scenario, WorkPlan
+from worker_conformance.scenario.model import Act, ActKind, Report, Scenario, WorkPlan
 from worker_conformance.suite.delivery import FRAMES_MAX, Delivery
 
 CALLS_MAX = 200_000
@@ -523,7 +523,15 @@ class World:
                 with _within_reach():
                     appended = self._authority(name).act(act, self.now)
                 self._note_appended(appended, name)
+                if act.kind is ActKind.GRANT and "how" in act.args:
+                    self._note_false_approvals(appended, name)
         self.settle()
+
+    def _note_false_approvals(self, appended: Iterable[Appended], name: str) -> None:
+        for fact in appended:
+            event = self._authority(name).events[(fact.sequence or 0) - 1]
+            approval_id = str(find(event, "payload", "approval", "approvalId"))
+            self.note(NoteKind.FORGED, frameId=approval_id, how="approval")
 
     def add_work(self, plan: WorkPlan) -> None:
         """Make a WorkItem known that the scenario did not plan (drivers do)."""

@@ -1,4 +1,4 @@
-"""Faults of what outlasts a run: Checkpoints and counts of attempts."""
+"""Faults of what outlasts a run: Checkpoints, counts of attempts, Snapshots, unknown extensions."""
 
 from __future__ import annotations
 
@@ -29,6 +29,88 @@ def tries_for_ever(parts: Parts) -> None:
     parts.replace("retries.delay_before_retry", delay)
 
 
+# --- Snapshots ----------------------------------------------------------------------------
+
+
+def _restores_unless(parts: Parts, *looked_at: str) -> None:
+    """Verify a Snapshot, but for what is not among `looked_at`."""
+    error, digest = parts.get("documents.DocumentError"), parts.get("documents.digest")
+
+    def verified(turn: Any, snapshot: Any, state: Any) -> Any:
+        creator = (snapshot["createdBy"]["type"], snapshot["createdBy"]["id"])
+        group = turn.group(snapshot["groupId"])
+        if "signature" in looked_at:
+            turn.runtime.keys.verify(snapshot, snapshot["createdAt"], creator)
+        wrong = {
+            "creator": not turn.runtime.may("archival", creator),
+            "reference": digest(snapshot) != group.awaited_snapshot,
+            "state": digest(state) != snapshot["stateHash"],
+        }
+        if any(wrong.get(part, False) for part in looked_at):
+            raise error("PROTOCOL_VIOLATION", "not to be used")
+        return group
+
+    parts.replace("replay._verified", verified)
+
+
+@altered
+def snapshot_signature_unchecked(parts: Parts) -> None:
+    """Compares a Snapshot's hashes and its creator's name, and computes no signature."""
+    _restores_unless(parts, "creator", "reference", "state")
+
+
+@altered
+def snapshot_of_anybody(parts: Parts) -> None:
+    """Restores a Snapshot of whoever has a registered key."""
+    _restores_unless(parts, "signature", "reference", "state")
+
+
+@altered
+def snapshot_not_the_one_meant(parts: Parts) -> None:
+    """Restores any authentic Snapshot, whichever the Authority referred to."""
+    _restores_unless(parts, "signature", "creator", "state")
+
+
+@altered
+def believes_no_snapshot(parts: Parts) -> None:
+    """Refuses every Snapshot, and waits for the log to come back."""
+    error = parts.get("documents.DocumentError")
+
+    def refused(*_: object) -> None:
+        raise error("AUTH_FORBIDDEN", "no Snapshots here")
+
+    parts.replace("replay._verified", refused)
+
+
+# --- unknown extensions -------------------------------------------------------------------
+
+
+@altered
+def critical_extensions_ignored(parts: Parts) -> None:
+    """Reads what it knows and takes no notice of extensions."""
+    parts.replace("contracts.has_critical_extension", lambda *_: False)
+
+
+@altered
+def critical_in_events_only(parts: Parts) -> None:
+    """Looks for critical extensions on an Event, and never in the documents that it carries."""
+    before = parts.get("contracts.has_critical_extension")
+    parts.replace("contracts.has_critical_extension", lambda *ones: before(*ones[-1:]))
+    parts.module("contracts").has_critical_extension = lambda *_: False
+
+
+@altered
+def every_extension_is_critical(parts: Parts) -> None:
+    """Takes no part in anything that carries an extension it does not know."""
+    known = parts.get("contracts.KNOWN_EXTENSIONS")
+
+    def any_unknown(*documents: Any) -> bool:
+        found = (uri for one in documents for uri in one.get("extensions", {}))
+        return any(uri not in known for uri in found)
+
+    parts.replace("contracts.has_critical_extension", any_unknown)
+
+
 MUTANTS = (
     mutant(
         BeginsAnew,
@@ -42,5 +124,47 @@ MUTANTS = (
         "MON-0071",
         "queues whose retry counter lives in the process that dies",
         "RETRY-0001 RETRY-0002 RETRY-0003 RETRY-0004",
+    ),
+    mutant(
+        snapshot_signature_unchecked,
+        "S16-SNAP.b",
+        "REPLAY-0038",
+        "a hash compared with one that came by the same way",
+    ),
+    mutant(
+        snapshot_of_anybody,
+        "S16-SNAP.b",
+        "REPLAY-0040",
+        "authenticity taken for authority",
+    ),
+    mutant(
+        snapshot_not_the_one_meant,
+        "S16-SNAP.b",
+        "REPLAY-0042",
+        "an old backup, restored because its signature is good",
+    ),
+    mutant(
+        believes_no_snapshot,
+        "S16-SNAP.a",
+        "REPLAY-0007 REPLAY-0039 REPLAY-0041 REPLAY-0043 REPLAY-0044 REPLAY-0045",
+        "a recovery path that nobody has ever taken",
+    ),
+    mutant(
+        critical_extensions_ignored,
+        "EXT-002.a",
+        "REPLAY-0036 REPLAY-0044",
+        "must-ignore, applied to what must be understood",
+    ),
+    mutant(
+        critical_in_events_only,
+        "EXT-002.a",
+        "REPLAY-0044",
+        "a check in the message handler that restoring does not pass through",
+    ),
+    mutant(
+        every_extension_is_critical,
+        "EXT-002.b",
+        "REPLAY-0037 REPLAY-0045",
+        "a strict reader that was meant for core members",
     ),
 )

@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any
 
 from worker_conformance.documents.json_types import JsonObject, find, text_at
-from worker_conformance.selftest.copies import Parts, altered
+from worker_conformance.selftest.copies import Parts, altered, notes
 from worker_conformance.selftest.interposer import Interposer, says
 from worker_conformance.selftest.mutants.base import mutant
 from worker_conformance.selftest.speaker import frames_in, with_frames
@@ -213,6 +213,81 @@ class CorrelationIsNoUri(Interposer):
         return (self.speaker.changed(effect, correlationId="submission"),)
 
 
+# --- Approvals ----------------------------------------------------------------------------
+
+
+@altered
+def approvals_unverified(parts: Parts) -> None:
+    """Takes the Approval's word for it, since the Event around it is signed."""
+
+    def believed(turn: Any, approval: Any, item: Any) -> bool:
+        approver = (approval["approver"]["type"], approval["approver"]["id"])
+        named = approval["workItemId"] == item.work_item_id
+        return named and bool(turn.runtime.may("approvers", approver))
+
+    parts.replace("facts.is_genuine", believed)
+
+
+@altered
+def anybody_approves(parts: Parts) -> None:
+    """Takes whoever has signed an Approval for an approver."""
+    may = parts.get("runtime.Runtime.may")
+
+    def allowed(runtime: Any, what: str, who: Any) -> bool:
+        return what == "approvers" or bool(may(runtime, what, who))
+
+    parts.replace("runtime.Runtime.may", allowed)
+
+
+@altered
+def every_decision_is_a_yes(parts: Parts) -> None:
+    """Goes by the kind of the Event and does not read the decision."""
+    absorb = parts.get("facts.absorb_approval")
+
+    def agreed(turn: Any, item: Any, approval: Any, epoch: int, expires_at: int) -> None:
+        absorb(turn, item, {**approval, "decision": "approved"}, epoch, expires_at)
+
+    parts.replace("facts.absorb_approval", agreed)
+
+
+@altered
+def one_refusal_is_enough(parts: Parts) -> None:
+    """Opens a gate no more once an Approval for it was false or a denial."""
+    genuine = parts.get("facts.is_genuine")
+
+    def unspoiled(turn: Any, approval: Any, item: Any) -> bool:
+        good = bool(genuine(turn, approval, item)) and approval["decision"] == "approved"
+        spoiled = notes(turn).setdefault("spoiled", set())
+        if not good:
+            spoiled.add(item.work_item_id)
+        return good and item.work_item_id not in spoiled
+
+    parts.replace("facts.is_genuine", unspoiled)
+
+
+@altered
+def approval_for_every_epoch(parts: Parts) -> None:
+    """Keeps an Approval for the WorkItem, whoever owns it and since when."""
+    absorb = parts.get("facts.absorb_approval")
+
+    def for_now(turn: Any, item: Any, approval: Any, _epoch: int, expires_at: int) -> None:
+        absorb(turn, item, approval, item.ownership.epoch if item.ownership else 0, expires_at)
+
+    parts.replace("facts.absorb_approval", for_now)
+
+
+@altered
+def approval_for_the_first_epoch(parts: Parts) -> None:
+    """Compares an Approval's Ownership Epoch with the first that the WorkItem ever had."""
+    absorb = parts.get("facts.absorb_approval")
+
+    def for_the_first(turn: Any, item: Any, approval: Any, epoch: int, expires_at: int) -> None:
+        if epoch == 1:
+            absorb(turn, item, approval, epoch, expires_at)
+
+    parts.replace("facts.absorb_approval", for_the_first)
+
+
 MUTANTS = (
     mutant(
         signature_not_checked,
@@ -311,5 +386,41 @@ MUTANTS = (
         "ADM-014.a",
         "SIGN-0020 SIGN-0022",
         "An intrusion detector with too little to go by.",
+    ),
+    mutant(
+        approvals_unverified,
+        "SDV-015.b",
+        "SIGN-0023",
+        "A signature within a signed envelope, which seems to be one too many.",
+    ),
+    mutant(
+        anybody_approves,
+        "SDV-015.b",
+        "SIGN-0025",
+        "Authenticity taken for authority.",
+    ),
+    mutant(
+        every_decision_is_a_yes,
+        "SDV-015.b",
+        "SIGN-0027",
+        "A handler for each kind of Event, and the payload not looked into.",
+    ),
+    mutant(
+        one_refusal_is_enough,
+        "SDV-015.b",
+        "SIGN-0024 SIGN-0026 SIGN-0028",
+        "A state of rejection that was meant to be final.",
+    ),
+    mutant(
+        approval_for_every_epoch,
+        "SDV-015.b",
+        "SIGN-0029",
+        "Approvals kept by WorkItem alone.",
+    ),
+    mutant(
+        approval_for_the_first_epoch,
+        "SDV-015.b",
+        "SIGN-0030",
+        "An epoch that was 1 in every test.",
     ),
 )
