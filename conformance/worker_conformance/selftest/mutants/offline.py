@@ -218,6 +218,21 @@ class NeverSendsAgain(Interposer):
         return () if is_again else (effect,)
 
 
+class BlocksWithoutACheckpoint(_KnowsTheLink):
+    """Notes that work is blocked and what it needs, and keeps no Checkpoint out of reach."""
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        blocked = find(stimulus, "report", "kind") == "blocked"
+        return None if blocked and self._is_down else super()._given(stimulus)
+
+
+class SilentWhileAnythingIsDown(_KnowsTheLink):
+    """Takes one Group's outage for everybody's, and forgets what its executors reported in it."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        return () if self._is_down and says(effect, "work.block") else (effect,)
+
+
 MUTANTS = (
     mutant(
         StartsOutOfReach,
@@ -278,5 +293,17 @@ MUTANTS = (
         "WRK-020.c",
         "OFFLINE-0012 LEASE-0035",
         "At most once, by accident.",
+    ),
+    mutant(
+        BlocksWithoutACheckpoint,
+        "WRK-017.a",
+        "OFFLINE-0013",
+        "reports that are thrown away while there is nobody to pass them on to",
+    ),
+    mutant(
+        SilentWhileAnythingIsDown,
+        "WRK-017.a",
+        "OFFLINE-0014",
+        "one flag for the connection where there should be one for each Group",
     ),
 )

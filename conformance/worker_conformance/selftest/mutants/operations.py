@@ -288,6 +288,32 @@ class LeavesInName(Interposer):
         return None if stimulus["type"] == "leave" else stimulus
 
 
+# --- estimates ----------------------------------------------------------------------------
+
+
+class EstimatesWhatIsFinished(Interposer):
+    """Publishes its last estimate of a WorkItem again from time to time, finished or not."""
+
+    def _begin(self) -> None:
+        self._last: dict[str, JsonObject] = {}
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if effect["type"] == "disclose":
+            self._last[text_at(effect, "workItemId")] = effect
+        return (effect,)
+
+    def _afterwards(self) -> Iterable[JsonObject]:
+        return self._last.values() if self.stimulus["type"] == "tick" else ()
+
+
+class KeepsItsEstimateOfBlockedWork(Interposer):
+    """Publishes no estimate because work was blocked: it has not begun to wait for a slot."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        blocked = any(event["kind"] == "work.blocked" for event in events_in(self.stimulus))
+        return () if blocked and effect["type"] == "disclose" else (effect,)
+
+
 MUTANTS = (
     mutant(
         OperatesRegardless,
@@ -414,5 +440,17 @@ MUTANTS = (
         "AUT-004.a",
         "SCHED-0060",
         "Usage is reported, stored, and compared with nothing.",
+    ),
+    mutant(
+        EstimatesWhatIsFinished,
+        "WRK-012.b",
+        "DISC-0016",
+        "A periodic publisher whose list is never pruned.",
+    ),
+    mutant(
+        KeepsItsEstimateOfBlockedWork,
+        "WRK-012.b",
+        "DISC-0017",
+        "Estimates hung on the queue's events alone.",
     ),
 )

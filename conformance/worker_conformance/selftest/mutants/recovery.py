@@ -146,7 +146,7 @@ MUTANTS = (
     mutant(
         believes_no_snapshot,
         "S16-SNAP.a",
-        "REPLAY-0007 REPLAY-0039 REPLAY-0041 REPLAY-0043 REPLAY-0044 REPLAY-0045",
+        "REPLAY-0007 REPLAY-0039 REPLAY-0041 REPLAY-0043",
         "a recovery path that nobody has ever taken",
     ),
     mutant(
