@@ -126,6 +126,22 @@ def test_a_refused_connection_is_named_with_what_to_do(open_port: Open) -> None:
     assert "--restart COMMAND" in caught.value.hint
 
 
+def test_a_server_that_answers_nothing_is_restarted_once(
+    open_port: Open, free_port: int, groups: list[ProcessGroup], tick: JsonObject
+) -> None:
+    mute = ServerProcess.start((sys.executable, "-S", "-E", str(SERVER), str(free_port), "mute"))
+    wait_for(free_port)
+    serve = f"{sys.executable} -S -E {SERVER} {free_port}"
+    port = open_port(command=f"sh -c 'kill -9 {mute.group}; {serve} &'")
+    port.timeout_seconds = 1.0
+    port.initialize()
+    port.timeout_seconds = SECONDS
+    assert port.handle(tick).effects == ()
+    port.shutdown()
+    mute.end()
+    assert len(groups) == 2  # the mute one itself, and one restart
+
+
 BREACHES = [
     ("half-a-line", "timeout", "26 bytes of an unfinished line"),
     ("disconnect", "disconnected", "the disk is full"),

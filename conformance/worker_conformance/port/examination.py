@@ -238,12 +238,13 @@ def _answers_at_end_of_input(patient: _Patient) -> bool:
 
 def _remarks(declaration: Declaration) -> Iterator[Finding]:
     claimed = [profile for profile in PROFILES if profile in declaration.profiles]
-    yield Finding(
-        "profiles",
-        Outcome.OK if declaration.claims_core else Outcome.NOTE,
-        f"claims {', '.join(claimed) or 'nothing'}",
-        "" if declaration.claims_core else f"the core needs {', '.join(_missing(declaration))} too",
+    hint = (
+        "" if declaration.claims_core else f"the core needs {', '.join(_missing(declaration))} too"
     )
+    if not claimed:
+        hint = "what 'profiles' names is judged; 'replay' is the one to begin with"
+    outcome = Outcome.OK if declaration.claims_core else Outcome.NOTE
+    yield Finding("profiles", outcome, f"claims {', '.join(claimed) or 'nothing'}", hint)
     _, notes = declaration.parameters.effective()
     yield from (Finding("parameters", Outcome.NOTE, note) for note in notes)
 

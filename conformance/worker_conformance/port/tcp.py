@@ -23,6 +23,8 @@ from worker_conformance.port.line_port import LinePort
 from worker_conformance.port.process import ServerProcess, describe_status
 
 CONNECT_AGAIN_SECONDS = 0.02  # between two attempts, while a server is coming up
+CONNECTIONS_MAX = 20  # of those that a dying server may take; it is gone within milliseconds
+DISCONNECTED = "disconnected"
 
 
 @frozen
@@ -78,17 +80,24 @@ class TcpPort(LinePort):
     _connection: Connection | None = field(default=None, init=False)
     _server: ServerProcess | None = field(default=None, init=False)
     _dead: bool = field(default=False, init=False)  # crashed, and not brought up again
-    _new: bool = field(default=False, init=False)  # the server has just been brought up
+    _restarted: bool = field(default=False, init=False)  # for the present `initialize`
 
     def initialize(self) -> Declaration:
         """Connect and return what the Worker declares; a server in disorder is restarted once."""
-        try:
-            return super().initialize()
-        except AdapterError:
-            if self._new or not self.restart_command:
-                raise
-        self._dead = True
-        return super().initialize()
+        self._restarted = False
+        connections_left = CONNECTIONS_MAX
+        while True:
+            try:
+                return super().initialize()
+            except AdapterError as failure:
+                if self._restarted and failure.code == DISCONNECTED and connections_left:
+                    # A server that was killed may still have taken this connection, and died then.
+                    connections_left -= 1
+                    select.select([], [], [], CONNECT_AGAIN_SECONDS)
+                elif self._restarted or not self.restart_command:
+                    raise
+                else:
+                    self._dead = True
 
     def crash(self) -> None:
         """Close the connection and kill what is ours; the next start is by the restart command."""
@@ -126,12 +135,13 @@ class TcpPort(LinePort):
             )
 
     def _begin(self) -> None:
-        self._new = False
         connected = None if self._dead else self._connected()
         if connected is None:
-            self._restart_server()
+            if not self._restarted:
+                self._restarted = True
+                self._restart_server()
             connected = self._connected_in_time()
-            self._dead, self._new = False, True
+            self._dead = False
         log = None if self._server is None else self._server.output
         self._connection = Connection.over(connected, log)
 
@@ -145,7 +155,7 @@ class TcpPort(LinePort):
     def _closed(self, called: str) -> AdapterError:
         self._end()
         return AdapterError(
-            "disconnected",
+            DISCONNECTED,
             f"the Worker closed the connection before it answered {called}",
             "keep the connection open until 'shutdown'; the server's own log may say more"
             + self._last_words(),

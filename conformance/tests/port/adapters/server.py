@@ -1,7 +1,8 @@
 """A Worker that is a server: `server.py PORT [HABIT]`.
 
 One Worker for each connection. HABIT is how it misbehaves at a `tick`: `half-a-line`, `disconnect`,
-`die`, `two-answers`; or `stays`: it does not close the connection after `shutdown`.
+`die`, `two-answers`; or `stays`: it does not close the connection after `shutdown`; or `mute`: it
+answers nothing.
 """
 
 import json
@@ -14,16 +15,27 @@ from well_behaved import Worker
 
 
 def main(port: int, habit: str) -> None:
-    with socket.create_server(("127.0.0.1", port), reuse_port=False) as listening:
+    with listener(port) as listening:
         while True:
             connection, _ = listening.accept()
             threading.Thread(target=serve, args=(connection, habit), daemon=True).start()
+
+
+def listener(port: int) -> socket.socket:
+    """Take the port, as soon as a server that was killed has given it up."""
+    while True:
+        try:
+            return socket.create_server(("127.0.0.1", port))
+        except OSError:
+            os.sched_yield()
 
 
 def serve(connection: socket.socket, habit: str) -> None:
     worker = Worker()
     with connection, connection.makefile("rwb") as stream:
         for line in stream:
+            if habit == "mute":
+                continue
             call = json.loads(line)
             if call["method"] == "handle" and call["params"]["type"] == "tick":
                 misbehave(connection, habit)
