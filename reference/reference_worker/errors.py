@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from reference_worker import admission, facts, operations, outbox, renewals, replay, slots
 from reference_worker.documents import Document
-from reference_worker.records import Command
+from reference_worker.records import Command, WorkItem
 from reference_worker.runtime import Phase
 from reference_worker.turn import Turn
 
@@ -76,9 +76,18 @@ def _reissue(turn: Turn, command: Command, error: Document) -> None:
         outbox.reissue(turn, command)
 
 
+def _names_unknown_artifacts(turn: Turn, command: Command, item: WorkItem) -> bool:
+    """True for a submission whose Artifacts may not have arrived: it is made again after them."""
+    return command.kind == outbox.SUBMIT and outbox.has_outstanding(turn, item, outbox.PUBLISH)
+
+
 def _give_up(turn: Turn, command: Command, error: Document) -> None:
     """Do nothing more of the kind until a fact about the item says otherwise."""
     del error
+    item = turn.item(command.work_item_id)
+    if item is not None and _names_unknown_artifacts(turn, command, item):
+        outbox.reissue(turn, command)
+        return
     outbox.drop(turn, command, refused=True)
     item = turn.item(command.work_item_id)
     if item is None:

@@ -220,8 +220,8 @@ def _transmit(turn: Turn, command: Command) -> None:
         return  # looked at again when the Group's link is live
     if group.membership_state == "stale":
         return  # looked at again when a fact brings the current Membership Epoch
-    if command.kind == SUBMIT and has_outstanding(turn, item, PUBLISH):
-        return  # it names Artifacts of which nobody may have heard; they are known first
+    if command.kind == SUBMIT and command.conflicts and has_outstanding(turn, item, PUBLISH):
+        return  # refused once, perhaps for Artifacts of which nobody had heard: they come first
     if turn.now < group.paused_until:
         turn.runtime.timers.set(group.paused_until, command.work_item_id)
         return

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from reference_worker.documents import sha256
 from reference_worker.instants import spell
 
 Make = Callable[..., Any]
@@ -268,3 +269,24 @@ def test_a_lease_that_cannot_outlast_the_ownership_is_not_renewed(organization: 
     org.give("a1")
     org.advance(60)
     assert commands(org.effects, RENEW) == []
+
+
+def test_a_submission_whose_artifact_was_lost_is_made_again_after_it(organization: Make) -> None:
+    org = organization()
+    org.open()
+    org.give("a1")
+    org.answering = False
+    artifact = {"contentHash": sha256(b"x"), "uri": "urn:test:content:x", "sizeBytes": 1}
+    evidence = {"type": "deterministic_test", "method": "ran", "result": "passed"}
+    sent = commands(org.report("a1", "completed", artifacts=[artifact], evidence=[evidence]))
+    assert [command["kind"] for command in sent] == ["artifact.publish", "work.submit"]
+    before = len(org.effects)
+    org.error(sent[1], "INVALID_COMMAND")
+    assert commands(org.effects[before:]) == []
+    org.advance(30)
+    (again,) = commands(org.effects[before:], "artifact.publish")
+    assert again == sent[0]
+    org.accept(again)
+    (submission,) = commands(org.effects[before:], "work.submit")
+    assert submission["actionId"] != sent[1]["actionId"]
+    assert submission["payload"] == sent[1]["payload"]
