@@ -62,10 +62,12 @@ def test_the_wheel_holds_both_packages_and_nothing_of_the_tests(built: Path) -> 
     assert packages == {"reference_worker", "worker_conformance"}
 
 
-def test_every_module_is_in_the_wheel(built: Path) -> None:
+def test_every_module_and_starter_is_in_the_wheel(built: Path) -> None:
     inside = names_in_wheel(built)
     for source in ("reference", "conformance"):
         package = next(path for path in (ROOT / source).iterdir() if (path / "py.typed").exists())
         for path in package.rglob("*"):
-            if path.is_file() and path.suffix in {".py", ".typed", ".json", ".ini", ".j2", ".css"}:
+            kinds = {".py", ".typed", ".json", ".ini", ".j2", ".css"}
+            starter = "starters" in path.parts and "__pycache__" not in path.parts
+            if path.is_file() and (path.suffix in kinds or starter):
                 assert str(path.relative_to(ROOT / source)) in inside
