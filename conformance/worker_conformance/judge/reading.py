@@ -6,7 +6,7 @@ need a path. Never judges.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from worker_conformance.documents.json_types import JsonObject, JsonValue, find
 
@@ -60,6 +60,15 @@ def strings_in(value: JsonValue) -> Iterator[str]:
     elif isinstance(value, list):
         for item in value:
             yield from strings_in(item)
+
+
+def objects_in(value: JsonValue) -> Iterator[JsonObject]:
+    """Every object inside `value`, at any depth, `value` included."""
+    if isinstance(value, dict):
+        yield value
+    members: Iterable[JsonValue] = value if isinstance(value, list) else ()
+    for member in value.values() if isinstance(value, dict) else members:
+        yield from objects_in(member)
 
 
 def work_item_of(message: JsonObject, known: frozenset[str] | set[str]) -> str | None:

@@ -42,8 +42,8 @@ PREFACE = """# Requirements: what is checked, by what, and what is not
 For each clause of MissionWeaveProtocol 0.1 this page says which duties of a Worker stand in it; for
 each duty, which checks judge it, and which faulty Workers those checks are known to notice. A
 requirement counts as *covered* only if a check of its own notices a faulty Worker: a check that
-nothing can fail proves nothing. A check that judges it besides another requirement covers it only by
-a Worker whose fault is this very one.
+nothing can fail proves nothing. A check that judges it besides another requirement covers it only
+by a Worker whose fault is this very one.
 
 Requirement set
 `{requirements}`,

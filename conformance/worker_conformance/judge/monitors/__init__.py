@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from worker_conformance.judge.facts import Facts
 from worker_conformance.judge.monitors import (
+    commands,
     estimates,
     frames,
     isolation,
@@ -44,6 +45,10 @@ REGISTRY: Sequence[tuple[MonitorInfo, type[Monitor]]] = (
     (privacy.SLOTS_ARE_ISOLATED, privacy.SlotsAreIsolated),
     (privacy.NO_CREDENTIAL_LEAVES, privacy.NoCredentialLeaves),
     (estimates.ESTIMATES_ARE_SOUND, estimates.EstimatesAreSound),
+    (commands.KEEPS_TO_ITS_PART, commands.KeepsToItsPart),
+    (commands.HEEDS_ITS_ANSWERS, commands.HeedsItsAnswers),
+    (commands.GIVES_ITS_REVISION, commands.GivesItsRevision),
+    (positions.ACKS_IN_TIME, positions.AcksInTime),
     (privacy.PRESENCE_TELLS_NOTHING, privacy.PresenceTellsNothing),
     (privacy.LOGS_HOLD_NO_CONTENT, privacy.LogsHoldNoContent),
     (isolation.RESUMES_ITS_OWN_CHECKPOINT, isolation.ResumesItsOwnCheckpoint),

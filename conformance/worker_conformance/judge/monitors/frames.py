@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from attrs import define, field
 
 from worker_conformance.documents import canonical, schemas
-from worker_conformance.documents.json_types import JsonObject, JsonValue
+from worker_conformance.documents.json_types import JsonObject
 from worker_conformance.documents.registry import KeyRegistry
 from worker_conformance.documents.schemas import DocumentKind
 from worker_conformance.documents.signing import Refused, verify
 from worker_conformance.judge.monitors.base import Monitor, MonitorInfo, text
-from worker_conformance.judge.reading import command_of
+from worker_conformance.judge.reading import command_of, objects_in
 from worker_conformance.judge.trace import Entry, NoteKind
 from worker_conformance.scenario.model import Level, Profile
 
@@ -28,11 +28,15 @@ class FramesAreValid(Monitor):
             return
         if frame.get("frameType") == "COMMAND":
             self.witness += 1
-        problems = schemas.frame_problems(frame)
+        self._report(entry, "frame", schemas.frame_problems(frame))
+        for kind, document in _documents(command_of(entry.body) or {}):
+            self._report(entry, kind.value, schemas.problems(kind, document))
+
+    def _report(self, entry: Entry, what: str, problems: Sequence[schemas.Problem]) -> None:
         if problems:
             self.breach(
                 entry,
-                "a frame that is valid by the protocol's schema",
+                f"a {what} that is valid by the protocol's schema",
                 "; ".join(str(problem) for problem in problems[:3]),
             )
 
@@ -44,6 +48,13 @@ FRAMES_ARE_VALID = MonitorInfo(
     level=Level.MUST,
     profile=Profile.REPLAY,
     reached="the Worker sent a Command",
+    also=(
+        "EVT-001.a",  # the envelope
+        "FND-007.a",  # spellings of hashes, base64url and numbers
+        "FND-008.b",  # identifiers
+        "WRK-023.a",  # manifests
+        "WRK-026.a",  # Evidence
+    ),
 )
 
 
@@ -81,7 +92,7 @@ class CommandsAreSigned(Monitor):
             return
         self.witness += 1
         self._unproved.append((entry, command))
-        for kind, document in _signed_documents(command):
+        for kind, document in _documents(command):
             self._verify(entry, kind, document)
 
     def finish(self) -> None:
@@ -112,21 +123,13 @@ COMMANDS_ARE_SIGNED = MonitorInfo(
 )
 
 
-def _signed_documents(command: JsonObject) -> Iterator[tuple[DocumentKind, JsonObject]]:
+def _documents(command: JsonObject) -> Iterator[tuple[DocumentKind, JsonObject]]:
     """Every Artifact manifest and every Evidence anywhere in a Command's payload."""
-    for document in _objects_in(command.get("payload")):
+    for document in objects_in(command.get("payload")):
         if "signature" in document and "artifactId" in document:
             yield DocumentKind.ARTIFACT, document
         elif "signature" in document and "evidenceId" in document:
             yield DocumentKind.EVIDENCE, document
-
-
-def _objects_in(value: JsonValue) -> Iterator[JsonObject]:
-    if isinstance(value, dict):
-        yield value
-    members: Iterable[JsonValue] = value if isinstance(value, list) else ()
-    for member in value.values() if isinstance(value, dict) else members:
-        yield from _objects_in(member)
 
 
 @define
@@ -163,14 +166,29 @@ EPOCHS_ARE_CURRENT = MonitorInfo(
     level=Level.MUST,
     profile=Profile.LEASES,
     reached="the Worker sent a Command",
+    also=("MSN-010.a", "EVT-001.a"),
 )
 
 
 @define
 class RetriesAreUnchanged(Monitor):
-    """MWP-EVT-003: one Action ID, one canonical content."""
+    """MWP-EVT-003, MWP-EXT-005: one Action ID, one canonical content, and the other way round.
+
+    A Command that was answered may be decided on once more; while it has no answer, its content
+    under another Action ID is a retry that has lost its identity.
+    """
 
     _first: dict[str, JsonObject] = field(factory=dict)
+    _unanswered: dict[bytes, str] = field(factory=dict)
+
+    def note(self, entry: Entry) -> None:
+        """The Authority has answered."""
+        if entry.body.get("note") in {NoteKind.APPENDED, NoteKind.REFUSED}:
+            self._unanswered = {
+                content: action_id
+                for content, action_id in self._unanswered.items()
+                if action_id != entry.body.get("actionId")
+            }
 
     def effect(self, entry: Entry) -> None:
         """Compare a Command's canonical bytes with those first sent under its Action ID."""
@@ -186,12 +204,19 @@ class RetriesAreUnchanged(Monitor):
                 "changed content under a new Action ID",
                 f"{text(command, 'kind')} reuses Action ID {action_id} with other content",
             )
+        earlier = self._unanswered.setdefault(_protected(command, "actionId"), action_id)
+        if earlier != action_id:
+            self.breach(
+                entry,
+                f"the original Action ID {earlier} in a Command that is sent again unchanged",
+                f"{text(command, 'kind')} again as {action_id}",
+            )
 
 
-def _protected(command: JsonObject) -> bytes:
+def _protected(command: JsonObject, *without: str) -> bytes:
     # The signature alone may differ: after AUTH_INVALID_SIGNATURE it may be corrected.
-    unsigned = {name: value for name, value in command.items() if name != "signature"}
-    return canonical.canonical(unsigned)
+    left_out = {"signature", *without}
+    return canonical.canonical({n: value for n, value in command.items() if n not in left_out})
 
 
 RETRIES_ARE_UNCHANGED = MonitorInfo(
@@ -201,4 +226,5 @@ RETRIES_ARE_UNCHANGED = MonitorInfo(
     level=Level.MUST,
     profile=Profile.LEASES,
     reached="the Worker sent a Command",
+    also=("EVT-003.b", "FND-008.a", "EXT-005.a"),
 )

@@ -67,6 +67,7 @@ RUN_NEEDS_A_LEASE = MonitorInfo(
     level=Level.MUST,
     profile=Profile.LEASES,
     reached="a WorkItem ran",
+    also=("WRK-005.c",),
 )
 
 
@@ -178,6 +179,7 @@ NAMES_THE_CURRENT_LEASE = MonitorInfo(
     level=Level.MUST,
     profile=Profile.LEASES,
     reached="a checkpoint, block, publication, submission or failure of active work was sent",
+    also=("WRK-014.a",),
 )
 
 
@@ -259,6 +261,7 @@ NOTHING_FORBIDDEN = MonitorInfo(
     level=Level.MUST,
     profile=Profile.LEASES,
     reached="a Command about a known WorkItem was sent after its Group's replay",
+    also=("FND-023.a", "MSN-010.a"),
 )
 
 

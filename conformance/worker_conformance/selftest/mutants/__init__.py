@@ -8,6 +8,7 @@ from worker_conformance.selftest.mutants import (
     admission,
     blocking,
     durability,
+    duties,
     leases,
     offline,
     operations,
@@ -39,6 +40,7 @@ _AREAS = (
     offline,
     operations,
     recovery,
+    duties,
 )
 
 MUTANTS: Mapping[str, Mutant] = {one.name: one for area in _AREAS for one in area.MUTANTS}

@@ -1,0 +1,623 @@
+"""Faults of Commands as such: envelopes, documents, identity, and what follows an error."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
+
+from worker_conformance.documents.json_types import JsonObject, find, text_at
+from worker_conformance.judge.reading import command_of, positions_in
+from worker_conformance.selftest.copies import Parts, altered, notes
+from worker_conformance.selftest.interposer import Interposer, says
+from worker_conformance.selftest.mutants.base import mutant
+from worker_conformance.selftest.speaker import events_in, frames_in
+
+MANY_CHARACTERS = 80_000
+ACKS_AT = 10
+
+
+# --- envelopes and documents --------------------------------------------------------------
+
+
+class NumbersItsFrames(Interposer):
+    """Calls its frames by a number."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._frames = 0
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if command_of(effect) is None:
+            return (effect,)
+        self._frames += 1
+        frame: Any = effect["frame"]
+        return ({**effect, "frame": {**frame, "frameId": f"frame-{self._frames}"}},)
+
+
+class PadsItsSignatures(Interposer):
+    """Writes base64url with padding."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        command: Any = command_of(effect)
+        if command is None:
+            return (effect,)
+        padded = {**command["signature"], "value": f"{command['signature']['value']}=="}
+        frame: Any = effect["frame"]
+        return ({**effect, "frame": {**frame, "command": {**command, "signature": padded}}},)
+
+
+class LeavesOutTheCorrelation(Interposer):
+    """Sends Commands without a correlation ID."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        command = command_of(effect)
+        if command is None:
+            return (effect,)
+        kept = {name: value for name, value in command.items() if name != "correlationId"}
+        frame: Any = effect["frame"]
+        return ({**effect, "frame": {**frame, "command": self.speaker.signed(kept)}},)
+
+
+def _signs_otherwise(parts: Parts, change: Callable[[Any], Any]) -> None:
+    """Change what a result consists of before it is signed, and look at it no more."""
+    signed = parts.get("results._signed")
+    parts.module("results").is_valid = lambda *_: True
+    parts.replace("results._signed", lambda turn, document: signed(turn, change(document)))
+
+
+@altered
+def manifest_without_the_card(parts: Parts) -> None:
+    """Leaves the Agent Card's version out of its Artifact manifests."""
+
+    def without_card(document: Any) -> Any:
+        if "producer" not in document:
+            return document
+        producer = {n: v for n, v in document["producer"].items() if n != "agentCardVersion"}
+        return {**document, "producer": producer}
+
+    _signs_otherwise(parts, without_card)
+
+
+@altered
+def evidence_without_a_method(parts: Parts) -> None:
+    """Does not say by what method its Evidence was found."""
+
+    def without_method(document: Any) -> Any:
+        return {name: value for name, value in document.items() if name != "method"}
+
+    _signs_otherwise(parts, without_method)
+
+
+class ForgetsRevisions(Interposer):
+    """Sends Commands without the revision that they expect."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        command = command_of(effect)
+        if command is None:
+            return (effect,)
+        kept = {name: value for name, value in command.items() if name != "expectedRevision"}
+        frame: Any = effect["frame"]
+        return ({**effect, "frame": {**frame, "command": self.speaker.signed(kept)}},)
+
+
+# --- identity -----------------------------------------------------------------------------
+
+
+def _identified(parts: Parts, count: Callable[[Any, str], int]) -> None:
+    """Make identifiers from the Group and a number for each, which is counted somehow."""
+    prefix = parts.get("turn.IDENTIFIER_PREFIX")
+
+    def identifier(turn: Any, what: str, group_id: str) -> str:
+        place = hashlib.sha256(group_id.encode()).hexdigest()[:20]
+        return f"{prefix}:{what}:{place}-{count(turn, group_id)}"
+
+    parts.replace("turn.Turn.identifier", identifier)
+
+
+@altered
+def counts_anew_with_a_new_disk(parts: Parts) -> None:
+    """Numbers its Action IDs with a counter that is on the disk and nowhere else."""
+
+    def on_disk(turn: Any, group_id: str) -> int:
+        group = turn.group(group_id)
+        changed = turn.change_group(group, identifiers=group.identifiers + 1)
+        return int(changed.identifiers)
+
+    _identified(parts, on_disk)
+
+
+@altered
+def counts_anew_with_each_session(parts: Parts) -> None:
+    """Numbers what it makes with a counter in memory."""
+
+    def in_memory(turn: Any, group_id: str) -> int:
+        kept = notes(turn)
+        kept[group_id] = kept.get(group_id, 0) + 1
+        return int(kept[group_id])
+
+    _identified(parts, in_memory)
+
+
+class RenamesItsRetries(Interposer):
+    """Sends an unanswered Command again under a new Action ID."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._sent: set[str] = set()
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        command = command_of(effect)
+        if command is None or text_at(command, "actionId") not in self._sent:
+            self._sent |= {text_at(command, "actionId")} if command is not None else set()
+            return (effect,)
+        return (self.speaker.changed(effect, actionId=self.speaker.identifier("action")),)
+
+
+class FirstMembershipForEver(Interposer):
+    """Carries the Membership Epoch that it began with."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        command = command_of(effect)
+        if command is None:
+            return (effect,)
+        first = self.speaker.membership_epochs.get(text_at(command, "groupId"))
+        if first is None or command["membershipEpoch"] == first:
+            return (effect,)
+        return (self.speaker.changed(effect, membershipEpoch=first),)
+
+
+@altered
+def end_of_membership_unread(parts: Parts) -> None:
+    """Goes on in a Group after its Membership has ended."""
+    parts.module("facts").FACTS.pop("membership.ended")
+
+
+# --- what is not a Worker's to say --------------------------------------------------------
+
+
+class _SaysMore(Interposer):
+    """Base: says something of its own after each submission."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._more: list[JsonObject] = []
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if says(effect, "work.submit"):
+            command: Any = command_of(effect)
+            self._more.append(self._said(command))
+        return (effect,)
+
+    def _said(self, command: JsonObject) -> JsonObject:
+        raise NotImplementedError
+
+    def _afterwards(self) -> Iterable[JsonObject]:
+        said, self._more = self._more, []
+        return said
+
+
+class AcceptsItsOwnResult(_SaysMore):
+    """Accepts its own result when nobody else is quick to."""
+
+    def _said(self, command: JsonObject) -> JsonObject:
+        payload = {"workItemId": command["workItemId"]}
+        return self.speaker.command("work.accept_result", text_at(command, "groupId"), payload)
+
+
+class OffersWorkOn(_SaysMore):
+    """Offers follow-up work to another Worker."""
+
+    def _said(self, command: JsonObject) -> JsonObject:
+        payload: JsonObject = {"workItemId": command["workItemId"], "agentIds": []}
+        return self.speaker.command("work.offer", text_at(command, "groupId"), payload)
+
+
+class PostsItsResult(_SaysMore):
+    """Posts its whole result as a Message, in base64."""
+
+    def _said(self, command: JsonObject) -> JsonObject:
+        text: JsonObject = {"type": "text", "text": "QUJD" * (MANY_CHARACTERS // 4)}
+        payload: JsonObject = {"message": {"authority": False, "content": [text]}}
+        return self.speaker.command("message.post", text_at(command, "groupId"), payload)
+
+
+class SpeaksWithAuthority(_SaysMore):
+    """Posts a Message that claims authority."""
+
+    def _said(self, command: JsonObject) -> JsonObject:
+        text: JsonObject = {"type": "text", "text": "Done: deploy it."}
+        payload: JsonObject = {"message": {"authority": True, "content": [text]}}
+        return self.speaker.command("message.post", text_at(command, "groupId"), payload)
+
+
+# --- after an error -----------------------------------------------------------------------
+
+
+class _Resends(Interposer):
+    """Base: sends a Command again, as it was, when an error with one of these codes answers it."""
+
+    codes: ClassVar[frozenset[str]] = frozenset()
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._sent: dict[object, JsonObject] = {}
+        self._refused: list[JsonObject] = []
+        self._due: list[JsonObject] = []
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        self._due, self._refused = self._refused, []
+        for frame in frames_in(stimulus):
+            effect = self._sent.get(find(frame, "error", "relatedActionId"))
+            if effect is not None and find(frame, "error", "code") in self.codes:
+                self._refused.append(effect)
+        return stimulus
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        command = command_of(effect)
+        if command is not None:
+            self._sent[command["actionId"]] = effect
+        return (effect,)
+
+    def _afterwards(self) -> Iterable[JsonObject]:
+        return self._due
+
+
+class RepeatsABadSignature(_Resends):
+    """Sends a Command again unchanged after its signature was refused."""
+
+    codes = frozenset({"AUTH_INVALID_SIGNATURE"})
+
+
+class RepeatsACollision(_Resends):
+    """Sends a Command again under an Action ID that has collided."""
+
+    codes = frozenset({"ACTION_ID_COLLISION"})
+
+
+class RepeatsWhatIsStale(_Resends):
+    """Sends a Command again as it was after it was called stale."""
+
+    codes = frozenset({"MEMBERSHIP_STALE", "WORK_STALE_OWNERSHIP", "AUTH_STALE_SESSION"})
+
+
+class RepeatsWhatIsUnsafe(_Resends):
+    """Sends a Command again although its error calls a retry unsafe."""
+
+    codes = frozenset({"INVALID_COMMAND", "INVALID_STATE_TRANSITION", "APPROVAL_REQUIRED"})
+
+
+class OneErrorIsFinal(Interposer):
+    """Says nothing more about a WorkItem after an error, whatever the error says."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._sent: dict[object, object] = {}
+        self._dropped: set[object] = set()
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        for frame in frames_in(stimulus):
+            action_id = find(frame, "error", "relatedActionId")
+            if action_id in self._sent:
+                self._dropped.add(self._concerned(self._sent[action_id]))
+        return stimulus
+
+    def _concerned(self, work_item_id: object) -> object:
+        return work_item_id
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        command = command_of(effect)
+        if command is None:
+            return (effect,)
+        work_item_id = command.get("workItemId")
+        self._sent[command["actionId"]] = work_item_id
+        return () if self._concerned(work_item_id) in self._dropped else (effect,)
+
+
+class OneErrorStopsEverything(OneErrorIsFinal):
+    """Says nothing more about any WorkItem after an error about one."""
+
+    def _concerned(self, work_item_id: object) -> object:
+        del work_item_id
+        return None
+
+
+class KeepsToItsRevision(Interposer):
+    """Expects of each WorkItem the revision that it was offered with, and one more a Command."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._stale: dict[object, JsonObject] = {}
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if not says(effect, "work.start"):
+            return (effect,)
+        command: Any = command_of(effect)
+        first = self._stale.setdefault(command["workItemId"], command)
+        revision = first["expectedRevision"]
+        if command["expectedRevision"] == revision:
+            return (effect,)
+        return (self.speaker.changed(effect, expectedRevision=revision),)
+
+
+class SubmitsWithoutEvidence(Interposer):
+    """Submits with Evidence for its first criterion, and fails without any."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if not says(effect, "work.submit", "work.fail"):
+            return (effect,)
+        evidence: Any = find(effect, "frame", "command", "payload", "evidence")
+        kept = evidence[:1] if says(effect, "work.submit") else []
+        return (self.speaker.with_payload(effect, evidence=kept),)
+
+
+# --- positions, leases and lost disks -----------------------------------------------------
+
+
+class AcksNowAndThen(Interposer):
+    """Acknowledges every tenth Event."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        acked = [sequence for kind, _, sequence in positions_in(effect) if kind == "ACK"]
+        return () if acked and acked[0] % ACKS_AT else (effect,)
+
+
+class RunsWhatItAccepts(Interposer):
+    """Takes its acceptance for the start."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if effect["type"] == "run":
+            return ()
+        if not says(effect, "work.accept_offer"):
+            return (effect,)
+        command: Any = command_of(effect)
+        run: JsonObject = {
+            "type": "run",
+            "slotId": "s1",
+            "groupId": command["groupId"],
+            "workItemId": command["workItemId"],
+            "leaseId": command["payload"]["offerId"],
+            "context": {
+                "missionContext": {},
+                "credentials": {},
+                "budget": {},
+                "sideEffectScope": command["groupId"],
+            },
+        }
+        return (effect, run)
+
+
+class PublishesOnceMore(Interposer):
+    """Publishes its Artifact again when its submission is a fact, to be on the safe side."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._published: list[JsonObject] = []
+        self._submitted = self._is_due = False
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        self._is_due = self._submitted
+        kinds = {event["kind"] for event in events_in(stimulus)}
+        self._submitted = self._submitted or "work.submitted" in kinds
+        return stimulus
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if says(effect, "artifact.publish"):
+            self._published.append(effect)
+        return (effect,)
+
+    def _afterwards(self) -> Iterable[JsonObject]:
+        if self._is_due and self._published:
+            fresh = self.speaker.identifier("action")
+            yield self.speaker.changed(self._published.pop(), actionId=fresh)
+
+
+class AcceptsWhatItReads(Interposer):
+    """With an empty disk, accepts each offer that the history tells of."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._read: dict[str, tuple[str, JsonObject]] = {}
+        self._is_lost = False
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        for event in events_in(stimulus) if self._is_lost else ():
+            if event["kind"] == "work.offer.created":
+                offer: Any = find(event, "payload", "workItem", "offers")
+                payload = {"workItemId": event["workItemId"], "offerId": offer[-1]["offerId"]}
+                self._read[text_at(event, "eventId")] = (text_at(event, "groupId"), payload)
+        return stimulus
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        begins = [after for kind, _, after in positions_in(effect) if kind == "SUBSCRIBE"]
+        self._is_lost = self._is_lost or (begins == [0] and self.speaker.session_epoch > 1)
+        return (effect,)
+
+    def _afterwards(self) -> Iterable[JsonObject]:
+        if self.stimulus["type"] == "tick":
+            for group_id, payload in self._read.values():
+                yield self.speaker.command("work.accept_offer", group_id, payload)
+            self._read = {}
+
+
+MUTANTS = (
+    mutant(
+        NumbersItsFrames,
+        "FND-008.b",
+        "MON-0002",
+        "A counter where the wire wants a URI.",
+        seen_in="LEASE-0002",
+    ),
+    mutant(
+        PadsItsSignatures,
+        "FND-007.a",
+        "MON-0002",
+        "The standard library's base64 pads.",
+        seen_in="LEASE-0002",
+    ),
+    mutant(
+        LeavesOutTheCorrelation,
+        "EVT-001.a",
+        "MON-0002",
+        "Members that only debugging needs are left out.",
+        seen_in="LEASE-0002",
+    ),
+    mutant(
+        manifest_without_the_card,
+        "WRK-023.a",
+        "MON-0002",
+        "Provenance is added by a build step that this tool does not have.",
+        seen_in="LEASE-0002",
+    ),
+    mutant(
+        evidence_without_a_method,
+        "WRK-026.a",
+        "MON-0002",
+        "A result says that it is good and not how that was found.",
+        seen_in="LEASE-0002",
+    ),
+    mutant(
+        ForgetsRevisions,
+        "EVT-007.a",
+        "MON-0021",
+        "Optimistic locking is for others.",
+        seen_in="LEASE-0002",
+    ),
+    mutant(
+        counts_anew_with_a_new_disk,
+        "EVT-003.b",
+        "MON-0005",
+        "A sequence in the database, and a restore of the database.",
+        seen_in="REPLAY-0006",
+    ),
+    mutant(
+        counts_anew_with_each_session,
+        "FND-008.a",
+        "MON-0005",
+        "Identifiers that are unique as long as the process lives.",
+        seen_in="LEASE-0003",
+    ),
+    mutant(
+        RenamesItsRetries,
+        "EXT-005.a",
+        "MON-0005",
+        "Retry middleware that makes a new request ID for each attempt.",
+        seen_in="LEASE-0001",
+    ),
+    mutant(
+        AcceptsItsOwnResult,
+        "EVT-002.b",
+        "MON-0019",
+        "A bot with the rights of its owner.",
+        seen_in="LEASE-0002",
+    ),
+    mutant(
+        OffersWorkOn,
+        "MSN-022.a",
+        "MON-0019",
+        "Agents that hand sub-tasks to each other.",
+        seen_in="LEASE-0002",
+    ),
+    mutant(
+        PostsItsResult,
+        "MSN-016.a",
+        "MON-0019",
+        "Attachments in the text of a chat message.",
+        seen_in="LEASE-0002",
+    ),
+    mutant(
+        SpeaksWithAuthority,
+        "MSN-017.a",
+        "MON-0019",
+        "A flag that was left from a template.",
+        seen_in="LEASE-0002",
+    ),
+    mutant(
+        AcksNowAndThen,
+        "WRK-030.c",
+        "MON-0022",
+        "Acknowledging in batches, with no timer for the last of them.",
+        seen_in="LEASE-0002",
+    ),
+    mutant(
+        RunsWhatItAccepts,
+        "WRK-005.c",
+        "MON-0010",
+        "A job that starts in the handler that claims it.",
+        seen_in="LEASE-0001",
+    ),
+    mutant(
+        PublishesOnceMore,
+        "WRK-014.a",
+        "MON-0012",
+        "An upload that is confirmed by a second upload.",
+        seen_in="LEASE-0002",
+    ),
+    mutant(
+        AcceptsWhatItReads,
+        "FND-023.a",
+        "MON-0013",
+        "Replayed messages that are handled like live ones.",
+        seen_in="REPLAY-0006",
+    ),
+    mutant(
+        RepeatsABadSignature,
+        "EXT-005.b",
+        "MON-0020 LEASE-0060",
+        "A retry loop that looks at nothing but the absence of success.",
+    ),
+    mutant(
+        RepeatsACollision,
+        "EXT-005.c",
+        "MON-0020 LEASE-0062",
+        "Idempotency keys that are made once for each task.",
+    ),
+    mutant(
+        RepeatsWhatIsStale,
+        "EXT-005.d",
+        "MON-0020 LEASE-0063",
+        "A retry loop around a request that carries a fencing token.",
+    ),
+    mutant(
+        RepeatsWhatIsUnsafe,
+        "EXT-005.e",
+        "MON-0020 LEASE-0064",
+        "Everything that is not a success is tried again.",
+    ),
+    mutant(
+        OneErrorIsFinal,
+        "EXT-005.e",
+        "LEASE-0061",
+        "Error handling that knows one kind of error.",
+    ),
+    mutant(
+        OneErrorStopsEverything,
+        "EXT-005.e",
+        "LEASE-0069",
+        "An exception that ends the loop over all items.",
+    ),
+    mutant(
+        KeepsToItsRevision,
+        "EVT-007.b",
+        "LEASE-0065",
+        "A version number that is read once, with the task.",
+    ),
+    mutant(
+        SubmitsWithoutEvidence,
+        "WRK-025.a",
+        "LEASE-0066 LEASE-0067",
+        "The report is attached by whoever remembers to.",
+    ),
+    mutant(
+        FirstMembershipForEver,
+        "MSN-010.a",
+        "LEASE-0063",
+        "An epoch that is read at the start of the session.",
+    ),
+    mutant(
+        end_of_membership_unread,
+        "MSN-010.a",
+        "MON-0013 LEASE-0068",
+        "Leaving is a matter of the subscription, and the queue is another table.",
+    ),
+)
