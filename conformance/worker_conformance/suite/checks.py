@@ -22,7 +22,7 @@ from worker_conformance.scenario.dump import to_yaml
 from worker_conformance.scenario.loader import load_all
 from worker_conformance.scenario.model import Drive, Level, Scenario
 from worker_conformance.scenario.requirements import Requirement, load_requirements
-from worker_conformance.suite.privacy.catalogue import PRIVACY, PrivacyInfo
+from worker_conformance.suite.comparisons.catalogue import COMPARISONS, ComparisonInfo
 from worker_conformance.suite.properties.catalogue import PROPERTIES, PropertyInfo
 
 REQUIREMENTS_FILE = "requirements.yaml"
@@ -70,7 +70,7 @@ def catalogue() -> tuple[CheckInfo, ...]:
     infos = [info_of_scenario(scenario) for scenario in scenarios().values()]
     infos += [_of_monitor(info) for info, _ in REGISTRY]
     infos += [_of_property(info) for info in PROPERTIES]
-    infos += [_of_privacy(info) for info in PRIVACY]
+    infos += [_of_comparison(info) for info in COMPARISONS]
     return tuple(sorted(infos, key=lambda info: info.check_id))
 
 
@@ -170,7 +170,7 @@ def _of_property(info: PropertyInfo) -> CheckInfo:
     )
 
 
-def _of_privacy(info: PrivacyInfo) -> CheckInfo:
+def _of_comparison(info: ComparisonInfo) -> CheckInfo:
     requirement = requirements().get(info.requirement)
     return CheckInfo(
         check_id=info.check_id,
@@ -182,6 +182,6 @@ def _of_privacy(info: PrivacyInfo) -> CheckInfo:
         profile=info.profile.value,
         kind=CheckKind.PROPERTY,
         source=None,
-        stake=f"{info.stake} Judged over worlds that are alike but for what others have.",
+        stake=f"{info.stake} Judged by comparing worlds that are alike but for one thing.",
         needs=info.needs,
     )
