@@ -7,7 +7,7 @@ decides a verdict.
 
 import json
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -34,6 +34,9 @@ from worker_conformance.report.telling import (
     verdicts_present,
     visible,
 )
+
+LISTED_MAX = 6
+"""Names that a line still holds."""
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -104,6 +107,13 @@ def _policy_hash(content: str) -> str:
     return f"sha256-{b64encode(sha256(content.encode()).digest()).decode()}"
 
 
+def _listed(names: Sequence[str]) -> str:
+    """All of a few names; of many the first and the last, and how many there are."""
+    if len(names) <= LISTED_MAX:
+        return ", ".join(names)
+    return f"{len(names)}, from {names[0]} to {names[-1]}"
+
+
 def _figures(result: RunResult) -> list[tuple[CheckResult, Measurement]]:
     rows = [(check, each) for check in result.checks for each in measured(check)]
     return sorted(rows, key=lambda row: -(row[1].share_of_bound or 0))
@@ -127,5 +137,5 @@ def _selection(result: RunResult) -> str:
     if chosen.profiles:
         parts.append(f"areas {', '.join(chosen.profiles)} only")
     if chosen.checks:
-        parts.append(f"chosen checks only ({', '.join(chosen.checks)})")
+        parts.append(f"chosen checks only ({_listed(chosen.checks)})")
     return visible(", ".join(parts) or "everything that the Worker claims")
