@@ -8,7 +8,14 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
-OURS = ("README.md", "adapters.md", "architecture.md", "spec-findings.md", "worker-port.md")
+OURS = (
+    "README.md",
+    "adapters.md",
+    "architecture.md",
+    "contributing.md",
+    "spec-findings.md",
+    "worker-port.md",
+)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
