@@ -86,6 +86,11 @@ class _Watch:
         self.sightings: dict[str, Sighting] = {}
         self.coverages: list[Coverage] = []
 
+    @property
+    def takes_part(self) -> bool:
+        """Whether any monitor has seen the Worker do anything: else more worlds show no more."""
+        return any(one.witness for one in self.sightings.values())
+
     def take(self, course: Course) -> None:
         """Count one course."""
         self.lengths.append(len(course.actions))
@@ -114,7 +119,7 @@ def _judge_rules(this: Rules, theatre: Theatre, worlds: int, watch: _Watch) -> F
         found = _broken_rule(this, monitors, course)
         if found is not None:
             return _shortened_rule(this, theatre, course, found, monitors)
-        if watch.worlds >= worlds and watch.witness:
+        if watch.worlds >= worlds and (watch.witness or not watch.takes_part):
             return None
     return None
 
