@@ -20,6 +20,7 @@ from worker_conformance.selftest.mutants import (
     scheduling,
     shares,
     signatures,
+    waiting,
 )
 from worker_conformance.selftest.mutants.base import Mutant
 
@@ -41,6 +42,7 @@ _AREAS = (
     operations,
     recovery,
     duties,
+    waiting,
 )
 
 MUTANTS: Mapping[str, Mutant] = {one.name: one for area in _AREAS for one in area.MUTANTS}

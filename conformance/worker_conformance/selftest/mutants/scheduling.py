@@ -388,7 +388,7 @@ MUTANTS = (
     ),
     mutant(
         gate_closes_the_group,
-        "WRK-010.b",
+        "WRK-010.g",
         "SCHED-0012",
         "Approvals modelled as a pause of the queue.",
     ),
