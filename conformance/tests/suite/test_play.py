@@ -279,7 +279,7 @@ def test_the_same_seed_gives_the_same_trace(played) -> None:
 
 
 TWO_OFFERS = "{A: [created, member, {authorize: a1}, {offer: a1}, {authorize: a2}, {offer: a2}]}"
-RETRIED = "{a1: {completes: false, attempts: 2, backoff: fixed, max_delay: 10s, retryable: NET_DOWN}}"
+RETRIED = "{a1: {completes: false, attempts: 2, max_delay: 10s, retryable: NET_DOWN}}"
 
 
 def sighted(outcome, check_id: str):
