@@ -11,7 +11,7 @@ import json
 
 from attrs import evolve, frozen
 
-from reference_worker import eligibility
+from reference_worker import eligibility, leases
 from reference_worker.documents import Document, encode_base64url, sha256
 from reference_worker.instants import MICROS, spell
 from reference_worker.records import WorkItem
@@ -74,7 +74,7 @@ def publish(turn: Turn, item: WorkItem, completion: int | None = None) -> None:
 
 def publish_on_occasion(turn: Turn, item: WorkItem) -> None:
     """Publish when the item's standing changed, or when its window is over and it still waits."""
-    if item.state == "active":
+    if _state(turn, item) == "active":
         return
     is_another = item.published.partition(" ")[0] != _occasion(turn, item)
     if is_another or turn.now >= item.published_until:
@@ -86,7 +86,12 @@ def publish_on_occasion(turn: Turn, item: WorkItem) -> None:
 
 def _occasion(turn: Turn, item: WorkItem) -> str:
     epoch = item.ownership.epoch if item.ownership else 0
-    return f"{epoch}:{item.state}:{'held' if eligibility.unfit(turn, item) else 'free'}"
+    return f"{epoch}:{_state(turn, item)}:{'held' if eligibility.unfit(turn, item) else 'free'}"
+
+
+def _state(turn: Turn, item: WorkItem) -> str:
+    """The item's state; what a new session has revoked is queued, whatever the last Event said."""
+    return "queued" if leases.is_queued(turn, item) else item.state
 
 
 def estimate(turn: Turn, item: WorkItem) -> Window:
