@@ -14,7 +14,7 @@ from attrs import frozen
 from worker_conformance.documents.json_types import JsonObject
 from worker_conformance.documents.signing import signing_bytes
 from worker_conformance.errors import SuiteError
-from worker_conformance.organization import acts, checks, commands, forging, snapshots
+from worker_conformance.organization import acts, checks, commands, forging, respelling, snapshots
 from worker_conformance.organization.commands import cause_of
 from worker_conformance.organization.doors import door_of
 from worker_conformance.organization.items import Item
@@ -256,6 +256,10 @@ class GroupAuthority:
         if self._snapshot_kind == "reference":
             snapshot = {**snapshot, "throughSequence": self.online_from}
         return snapshots.cursor_too_old(self._ledger, snapshot, now)
+
+    def respell(self, sequence: int) -> None:
+        """Spell the times of an Event that nobody has seen otherwise than before."""
+        respelling.respell(self._ledger, sequence)
 
     def forge(self, sequence: int, how: str) -> JsonObject:
         """A false variant of an Event; `how` as the scenario model's `Forge` names it."""

@@ -79,6 +79,7 @@ WRONG_BINDINGS = ("agent", "session", "work", "epoch", "lease")
 
 SPELLINGS = (
     "respelled",
+    "times",
     "duplicate_member",
     "invalid_utf8",
     "byte_order_mark",

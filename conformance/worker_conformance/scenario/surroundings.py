@@ -105,7 +105,8 @@ class SetFreshness:
 class Raw:
     """Deliver one Event as raw bytes, spelled in a way that a JSON object cannot show.
 
-    `how` is `respelled` for other lawful bytes of the same Event, else what is wrong with them.
+    `how` is `respelled` for other lawful bytes of the same Event, `times` for one that spells its
+    times in another lawful way, else what is wrong with the bytes.
     """
 
     group: str

@@ -15,6 +15,9 @@ from worker_conformance.documents.json_types import JsonObject, JsonValue
 LAWFUL = "respelled"
 """The one spelling that any strict reader takes for the same frame."""
 
+TIMES = "times"
+"""The Event spells its own times otherwise, lawfully, and its bytes are as ever."""
+
 _MARK = "999999999999999"
 """A number that no frame of ours contains: another literal takes its place."""
 

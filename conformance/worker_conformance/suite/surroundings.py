@@ -13,7 +13,7 @@ from worker_conformance.errors import SuiteError
 from worker_conformance.judge.trace import NoteKind
 from worker_conformance.scenario import surroundings
 from worker_conformance.scenario.clock import SECOND
-from worker_conformance.suite.spelling import LAWFUL, raw_frame
+from worker_conformance.suite.spelling import LAWFUL, TIMES, raw_frame
 from worker_conformance.suite.world import OutOfReach, World
 
 
@@ -94,6 +94,10 @@ def _press_back(world: World, group: str, length: int) -> None:
 
 def _spell(world: World, group: str, sequence: int, how: str) -> None:
     """Deliver an Event's bytes in another spelling; a wrong one states no fact."""
+    if how == TIMES:
+        world.organization.group(group).respell(sequence)
+        world.deliver({group: (sequence,)})
+        return
     if how == LAWFUL and world.delivery.reaches(group):
         frames = world.delivery.by_hand(group, (sequence,))
     else:

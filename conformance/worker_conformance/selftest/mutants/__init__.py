@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from worker_conformance.selftest.mutants import (
     admission,
+    answers,
     blocking,
     durability,
     duties,
@@ -42,6 +43,7 @@ _AREAS = (
     operations,
     recovery,
     duties,
+    answers,
     waiting,
 )
 

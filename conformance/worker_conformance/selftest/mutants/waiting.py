@@ -116,6 +116,30 @@ def gives_up_early(parts: Parts) -> None:
     _reads_times(parts, lambda own: evolve(own, start_by=own.start_by - EARLY))
 
 
+class OneSpellingOfTime(Interposer):
+    """Refuses Events with a time that is not in upper-case UTC."""
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        if stimulus["type"] != "frames":
+            return stimulus
+        kept = [frame for frame in frames_in(stimulus) if "+00:00" not in str(frame)]
+        return with_frames(stimulus, kept)
+
+
+@altered
+def unreadable_means_never(parts: Parts) -> None:
+    """Takes an expiry in another spelling than its own for none."""
+    read_offer = parts.get("contracts.read_offer")
+
+    def lenient(document: Any, agent_id: str) -> Any:
+        offer = read_offer(document, agent_id)
+        told = [one["expiresAt"] for one in document.get("offers", ())]
+        is_readable = all(time.endswith("Z") for time in told)
+        return offer if is_readable or offer is None else evolve(offer, expires_at=1 << 60)
+
+    parts.replace("contracts.read_offer", lenient)
+
+
 # --- claims and limits --------------------------------------------------------------------
 
 
@@ -383,6 +407,18 @@ MUTANTS = (
         "WRK-013.f",
         "LEASE-0073",
         "A safety margin that is larger than what it is cut from.",
+    ),
+    mutant(
+        OneSpellingOfTime,
+        "FND-005.a",
+        "SIGN-0060",
+        "A format string in place of a parser.",
+    ),
+    mutant(
+        unreadable_means_never,
+        "FND-005.a",
+        "SIGN-0061",
+        "A parser that gives nothing where it fails, and nothing means no limit.",
     ),
     mutant(
         card_looked_at_only_at_work,
