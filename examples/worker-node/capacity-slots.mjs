@@ -82,13 +82,18 @@ export class CapacitySlots {
     Object.assign(slot, { phase: "running", ranAt: this.session.now });
   }
 
+  /** Whether the item waits for a start: it is queued, or a session that is over had its lease. */
+  isWaiting(item) {
+    return item.state === "queued"
+      || (item.state === "active" && item.leases.execution?.sessionEpoch < this.session.sessionEpoch);
+  }
+
   /** Whether the item could start now, quotas aside. */
   eligible(item) {
     const { session } = this;
     if (item.refused || session.now < (item.session.hold ?? 0) || this.of(item)) return false;
     const group = session.groups.get(item.groupId);
-    const returned = item.state === "active" && item.leases.execution?.sessionEpoch < session.sessionEpoch;
-    if (item.state !== "queued" && !returned) return false;
+    if (!this.isWaiting(item)) return false;
     if (!session.canSend(group) || group.history.membership.state !== "active") return false;
     if (session.now >= millis(item.leases.ownership?.expiresAt) || !item.leases.ownership) return false;
     if (item.buffered || session.outbox.pending(item, "work.start")) return false;
@@ -149,7 +154,7 @@ export class CapacitySlots {
     const giveBack = () => { if (slot.item === item && slot.phase === "reserved") this.free(slot); };
     session.outbox.send("work.start", item, { ownershipEpoch: epoch }, {
       stillValid: () => item.isOf(session.agent.agentId) && item.ownershipEpoch === epoch
-        && item.state === "queued" && session.gateIsOpen(item),
+        && this.isWaiting(item) && session.gateIsOpen(item),
       failed: () => { refund(); giveBack(); session.hold(item, HOLD_MILLIS); },
     });
   }

@@ -19,7 +19,7 @@ export class WorkItem {
 
   get state() { return this.doc?.state; }
   get contract() { return this.doc.contract; }
-  get ownershipEpoch() { return this.doc.owner?.ownershipEpoch ?? this.leases.ownership?.ownershipEpoch; }
+  get ownershipEpoch() { return this.doc?.owner?.ownershipEpoch ?? this.leases.ownership?.ownershipEpoch; }
   isOf(agentId) { return this.doc?.owner?.agentId === agentId; }
   offerTo(agentId) {
     if (this.state !== "offered") return undefined;
@@ -95,17 +95,26 @@ export class GroupHistory {
     this.membershipEpoch = membership.membershipEpoch;
   }
 
-  /** Everything through the Snapshot's sequence is as its state says. */
-  restore(snapshot, state, agentId) {
-    this.items = new Map();
+  /**
+   * Everything through the Snapshot's sequence is as its state says; what the Worker did itself, such as
+   * its attempts, no Snapshot tells. `approved`: the Approvals among it that verified.
+   */
+  restore(snapshot, state, agentId, approved) {
+    for (const item of this.items.values()) {
+      Object.assign(item, { doc: undefined, leases: {}, checkpoint: undefined, approvals: [] });
+    }
     this.cursor = snapshot.throughSequence;
     for (const eventId of snapshot.eventIds) this.sequences.set(eventId, this.sequences.get(eventId) ?? 0);
     for (const membership of state.memberships ?? []) this.takeMembership(membership, agentId);
     for (const doc of state.workItems ?? []) this.takeWorkItem(doc);
     for (const lease of state.leases ?? []) if (lease.state === "active") this.takeLease(lease);
     for (const checkpoint of state.checkpoints ?? []) this.item(checkpoint.workItemId).checkpoint = checkpoint;
-    for (const { workItemId, ownershipEpoch, expiresAt } of state.approvals ?? []) {
+    for (const { workItemId, ownershipEpoch, expiresAt } of approved) {
       this.item(workItemId).approvals.push({ ownershipEpoch, expiresAt });
+    }
+    for (const item of this.items.values()) {
+      // What an offer came with, no Snapshot takes back: only a new offer does.
+      item.refused ||= isStrange([item.doc, item.doc?.contract, ...Object.values(item.leases)]);
     }
   }
 }
@@ -113,6 +122,10 @@ export class GroupHistory {
 /** Whether a fact carries a critical extension that this Worker does not know. */
 function dependsOnUnknown(event) {
   const { workItem, leases = [], approval } = event.payload ?? {};
-  return [event, event.payload, workItem, workItem?.contract, approval, ...leases].some((document) =>
+  return isStrange([event, event.payload, workItem, workItem?.contract, approval, ...leases]);
+}
+
+function isStrange(documents) {
+  return documents.some((document) =>
     Object.entries(document?.extensions ?? {}).some(([uri, data]) => data?.critical && !EXTENSIONS_KNOWN.has(uri)));
 }

@@ -51,7 +51,9 @@ export class Inbox {
       return undefined;
     }
     group.gapSince = undefined;
-    session.journal.record({ type: "event", event, approved: this.isApproval(event) });
+    const approved = event.kind === "approval.execution.granted"
+      && this.isApproval(event.payload.approval, event.payload.workItemId);
+    session.journal.record({ type: "event", event, approved });
     group.ackOwed = true;
     session.outbox.answered(event.cause?.id, event);
     return undefined;
@@ -68,10 +70,10 @@ export class Inbox {
     session.agent = { ...session.agent, agentCardVersion: card.cardVersion, capabilities };
   }
 
-  isApproval(event) {
+  /** Whether an Approval opens the gate of this WorkItem: decided so, and by somebody who may. */
+  isApproval(approval, workItemId) {
     const { session } = this;
-    const approval = event.kind === "approval.execution.granted" ? event.payload.approval : undefined;
-    return approval?.decision === "approved" && conforms(approval, "approval") && approval.workItemId === event.payload.workItemId
+    return approval?.decision === "approved" && conforms(approval, "approval") && approval.workItemId === workItemId
       && session.organization.authorized.approvers.includes(approval.approver.id)
       && session.registry.verifies(approval, approval.approver, "occurredAt");
   }
@@ -99,7 +101,8 @@ export class Inbox {
       return refuse("PROTOCOL_VIOLATION");
     }
     if (snapshot.throughSequence <= group.history.cursor) return undefined;
-    session.journal.record({ type: "snapshot", snapshot, state });
+    const approved = (state.approvals ?? []).filter(({ approval, workItemId }) => this.isApproval(approval, workItemId));
+    session.journal.record({ type: "snapshot", snapshot, state, approved });
     group.snapshotHash = undefined;
     group.live = false;
     session.subscribe([group]);

@@ -43,7 +43,7 @@ export class Session {
   take(record) {
     const history = this.history(record.groupId ?? record.event?.groupId ?? record.snapshot.groupId);
     if (record.type === "event") history.apply(record.event, this.agent.agentId, record.approved);
-    else if (record.type === "snapshot") history.restore(record.snapshot, record.state, this.agent.agentId);
+    else if (record.type === "snapshot") history.restore(record.snapshot, record.state, this.agent.agentId, record.approved);
     else if (record.type === "attempt") history.item(record.workItemId).attempts += 1;
     else if (record.type === "preempted") history.item(record.workItemId).preemptions += 1;
     else if (record.type === "buffered") history.item(record.workItemId).buffered = record.buffered;
