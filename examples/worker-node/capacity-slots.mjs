@@ -96,6 +96,7 @@ export class CapacitySlots {
     if (!this.isWaiting(item)) return false;
     if (!session.canSend(group) || group.history.membership.state !== "active") return false;
     if (session.now >= millis(item.leases.ownership?.expiresAt) || !item.leases.ownership) return false;
+    if (session.now >= millis(item.startBy)) return false;
     if (item.buffered || session.outbox.pending(item, "work.start")) return false;
     const { policy } = session.organization;
     if (item.contract.requiredCapabilities.some(({ id }) => policy.capabilityAvailability[id] === "unavailable")) return false;

@@ -9,6 +9,7 @@ export class WorkItem {
     this.groupId = groupId;
     this.doc = undefined;
     this.leases = {}; // the open lease of each type
+    this.startedIn = undefined; // the Ownership Epoch in which it was started last
     this.checkpoint = undefined;
     this.approvals = [];
     this.attempts = 0;
@@ -20,6 +21,11 @@ export class WorkItem {
   get state() { return this.doc?.state; }
   get contract() { return this.doc.contract; }
   get ownershipEpoch() { return this.doc?.owner?.ownershipEpoch ?? this.leases.ownership?.ownershipEpoch; }
+  /** Until when it may start for the first time; what has run goes on without such a limit. */
+  get startBy() {
+    const { startBy, ownershipEpoch } = this.leases.ownership ?? {};
+    return this.startedIn === ownershipEpoch ? undefined : startBy;
+  }
   isOf(agentId) { return this.doc?.owner?.agentId === agentId; }
   offerTo(agentId) {
     if (this.state !== "offered") return undefined;
@@ -83,6 +89,7 @@ export class GroupHistory {
 
   takeLease(lease) {
     const item = this.item(lease.workItemId);
+    if (lease.leaseType === "execution") item.startedIn = lease.ownershipEpoch;
     const open = item.leases[lease.leaseType];
     if (lease.state === "active") item.leases[lease.leaseType] = lease;
     else if (open?.leaseId === lease.leaseId) item.leases[lease.leaseType] = undefined;
@@ -107,7 +114,7 @@ export class GroupHistory {
     for (const eventId of snapshot.eventIds) this.sequences.set(eventId, this.sequences.get(eventId) ?? 0);
     for (const membership of state.memberships ?? []) this.takeMembership(membership, agentId);
     for (const doc of state.workItems ?? []) this.takeWorkItem(doc);
-    for (const lease of state.leases ?? []) if (lease.state === "active") this.takeLease(lease);
+    for (const lease of state.leases ?? []) this.takeLease(lease);
     for (const checkpoint of state.checkpoints ?? []) this.item(checkpoint.workItemId).checkpoint = checkpoint;
     for (const { workItemId, ownershipEpoch, expiresAt } of approved) {
       this.item(workItemId).approvals.push({ ownershipEpoch, expiresAt });

@@ -50,7 +50,7 @@ export class Inbox {
       group.gapSince ??= session.now; // what is missing should come by itself
       return undefined;
     }
-    group.gapSince = undefined;
+    Object.assign(group, { gapSince: undefined, gapAsked: 0 });
     const approved = event.kind === "approval.execution.granted"
       && this.isApproval(event.payload.approval, event.payload.workItemId);
     session.journal.record({ type: "event", event, approved });
@@ -103,8 +103,7 @@ export class Inbox {
     if (snapshot.throughSequence <= group.history.cursor) return undefined;
     const approved = (state.approvals ?? []).filter(({ approval, workItemId }) => this.isApproval(approval, workItemId));
     session.journal.record({ type: "snapshot", snapshot, state, approved });
-    group.snapshotHash = undefined;
-    group.live = false;
+    Object.assign(group, { snapshotHash: undefined, live: false, gapSince: undefined, gapAsked: 0 });
     session.subscribe([group]);
     return undefined;
   }

@@ -15,6 +15,7 @@ import { KeyRegistry, Signer } from "./signed-documents.mjs";
 
 export const ACK_SECONDS = 5;
 const GAP_SECONDS = 60;
+const MOST_GAP_DOUBLINGS = 5; // half an hour at most
 const FINISHED = new Set(["verified", "cancelled", "failed", "submitted"]);
 
 export class Session {
@@ -104,7 +105,7 @@ export class Session {
     const history = this.history(entry.groupId);
     history.takeMembership(entry.membership, this.agent.agentId);
     history.cursor = Math.max(history.cursor, Math.max(1, entry.membership.visibilityStartSequence) - 1);
-    const group = { entry, history, live: false, linked: true, graceEnds: Infinity };
+    const group = { entry, history, live: false, linked: true, graceEnds: Infinity, gapAsked: 0 };
     this.groups.set(entry.groupId, group);
     return group;
   }
@@ -213,13 +214,17 @@ export class Session {
     this.acknowledge();
   }
 
-  /** A gap that stays is asked for again; what was discarded above it comes with the answer. */
+  /**
+   * A gap that stays is asked for again; what was discarded above it comes with the answer. Each time after
+   * twice the wait: a SUBSCRIBE replaces the one before, and might cut off an answer that is only slow.
+   */
   fillGaps() {
     for (const group of this.groups.values()) {
       if (group.gapSince === undefined || !this.canSend(group)) continue;
-      const due = group.gapSince + GAP_SECONDS * 1000;
+      const due = group.gapSince + GAP_SECONDS * 1000 * 2 ** Math.min(group.gapAsked, MOST_GAP_DOUBLINGS);
       if (this.now >= due) {
         this.subscribe([group]);
+        group.gapAsked += 1;
         group.gapSince = undefined;
       } else this.wakeBy(due);
     }
