@@ -7,6 +7,11 @@ export const GRANULARITY_SECONDS = 300;
 const STEP = GRANULARITY_SECONDS * 1000;
 const up = (time) => Math.ceil(time / STEP) * STEP;
 
+/** A wait rounded down to a doubling of the step: how much others have queued cannot be counted from it. */
+function coarse(wait) {
+  return wait < STEP ? 0 : STEP * 2 ** Math.floor(Math.log2(wait / STEP));
+}
+
 /** Publishes what is new or has become false. */
 export function discloseEstimates(session, items) {
   const slots = session.agent.maxConcurrency;
@@ -20,8 +25,9 @@ export function discloseEstimates(session, items) {
     if (holdsLease(session, item, item.session.finishing) || !session.canSend(session.groups.get(item.groupId))) continue;
     const stale = !known || known.status !== status || (status === "queued" && session.now >= known.latest);
     if (stale) {
-      const start = status === "active" ? session.now : up(session.now + ahead / slots - lengthOf(item) / slots);
-      const latest = status === "active" ? start : up(start + Math.max(STEP, (start - session.now) * 2));
+      const wait = coarse((ahead - lengthOf(item)) / slots);
+      const start = status === "active" ? session.now : up(session.now + wait);
+      const latest = status === "active" ? start : up(start + Math.max(STEP, wait * 3));
       item.session.estimate = { status, latest };
       session.effect({
         type: "disclose",
