@@ -12,7 +12,7 @@ from worker_conformance.port.messages import check_stimulus
 from worker_conformance.scenario.around import SPELLINGS as WORDS
 from worker_conformance.scenario.clock import text_of
 from worker_conformance.scenario.steps import FORGERIES as FORGERY_WORDS
-from worker_conformance.suite.spelling import LAWFUL, SPELLINGS, raw_frame
+from worker_conformance.suite.spelling import LAWFUL, SPELLINGS, TIMES, raw_frame
 
 
 def frame_of(desk) -> dict:
@@ -29,7 +29,7 @@ def octets(frame: dict, how: str) -> bytes:
 
 
 def test_every_spelling_has_its_word() -> None:
-    assert set(SPELLINGS) == set(WORDS)
+    assert {*SPELLINGS, TIMES} == set(WORDS)
     assert set(FORGERIES) == set(FORGERY_WORDS)
 
 
