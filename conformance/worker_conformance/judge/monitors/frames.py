@@ -120,6 +120,7 @@ COMMANDS_ARE_SIGNED = MonitorInfo(
     level=Level.MUST,
     profile=Profile.SIGNATURES,
     reached="the Worker sent a Command",
+    also=("SDV-001.b", "SDV-002.b"),
 )
 
 

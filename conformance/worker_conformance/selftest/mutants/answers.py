@@ -100,6 +100,16 @@ class OneErrorStopsEverything(OneErrorIsFinal):
         return None
 
 
+class AsksAgain(_Resends):
+    """Asks again, in new words, whether the start is still not approved."""
+
+    codes = frozenset({"APPROVAL_REQUIRED"})
+
+    def _afterwards(self) -> Iterable[JsonObject]:
+        for effect in self._due:
+            yield self.speaker.changed(effect, actionId=self.speaker.identifier("action"))
+
+
 class KeepsToItsRevision(Interposer):
     """Expects of each WorkItem the revision that it was offered with, and one more a Command."""
 
@@ -157,7 +167,7 @@ MUTANTS = (
     mutant(
         OneErrorIsFinal,
         "EXT-005.e",
-        "LEASE-0061",
+        "LEASE-0061 SCHED-0081",
         "Error handling that knows one kind of error.",
     ),
     mutant(
@@ -165,6 +175,12 @@ MUTANTS = (
         "EXT-005.e",
         "LEASE-0069",
         "An exception that ends the loop over all items.",
+    ),
+    mutant(
+        AsksAgain,
+        "AUT-003.b",
+        "SCHED-0080",
+        "Polling for what will be told anyway.",
     ),
     mutant(
         KeepsToItsRevision,

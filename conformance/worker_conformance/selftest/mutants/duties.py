@@ -47,6 +47,35 @@ class PadsItsSignatures(Interposer):
         return ({**effect, "frame": {**frame, "command": {**command, "signature": padded}}},)
 
 
+class _SignsOtherwise(Interposer):
+    """Base: changes the envelope of its Commands' signatures."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        command: Any = command_of(effect)
+        if command is None:
+            return (effect,)
+        frame: Any = effect["frame"]
+        changed = {**command, "signature": self._enveloped(command["signature"])}
+        return ({**effect, "frame": {**frame, "command": changed}},)
+
+    def _enveloped(self, envelope: Any) -> Any:
+        raise NotImplementedError
+
+
+class SignsWithAKeyOfItsOwn(_SignsOtherwise):
+    """Names a key that it never registered."""
+
+    def _enveloped(self, envelope: Any) -> Any:
+        return {**envelope, "keyId": f"{envelope['keyId']}-backup"}
+
+
+class SpellsItsSignatureTime(_SignsOtherwise):
+    """Gives the signature's time with milliseconds, and the Command's without."""
+
+    def _enveloped(self, envelope: Any) -> Any:
+        return {**envelope, "createdAt": f"{envelope['createdAt'][:19]}.000Z"}
+
+
 class LeavesOutTheCorrelation(Interposer):
     """Sends Commands without a correlation ID."""
 
@@ -333,6 +362,20 @@ MUTANTS = (
         "FND-007.a",
         "MON-0002",
         "The standard library's base64 pads.",
+        seen_in="LEASE-0002",
+    ),
+    mutant(
+        SignsWithAKeyOfItsOwn,
+        "SDV-001.b",
+        "MON-0003",
+        "A key that was rotated in one place.",
+        seen_in="LEASE-0002",
+    ),
+    mutant(
+        SpellsItsSignatureTime,
+        "SDV-002.b",
+        "MON-0003",
+        "Two serializers, and one of them adds the milliseconds.",
         seen_in="LEASE-0002",
     ),
     mutant(
