@@ -71,8 +71,9 @@ export class Outbox {
   resend() {
     const { session } = this;
     for (const [actionId, entry] of this.open) {
-      const current = entry.command.membershipEpoch === entry.group.history.membershipEpoch;
-      if (!current || !entry.stillValid()) {
+      const { membership, membershipEpoch } = entry.group.history;
+      const mayAct = entry.command.membershipEpoch === membershipEpoch && membership.state !== "ended";
+      if (!mayAct || !entry.stillValid()) {
         this.open.delete(actionId);
         entry.failed({ code: "OVERTAKEN" });
       } else if (entry.dueAt <= session.now && session.canSend(entry.group)) {

@@ -78,7 +78,9 @@ export class Session {
   }
   wakeBy(time) { if (time > this.now && time < this.wakeAt) this.wakeAt = time; }
   hold(item, length) { item.session.hold = this.now + length; }
-  canSend(group) { return Boolean(group) && !this.replaced && group.live && group.linked; }
+  canSend(group) {
+    return Boolean(group) && !this.replaced && group.live && group.linked && group.history.membership.state !== "ended";
+  }
 
   // Stimuli
 
