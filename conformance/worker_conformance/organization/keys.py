@@ -52,8 +52,8 @@ AUTHORIZED: Mapping[str, str] = {
 }
 """The Port's member and the role that it authorizes."""
 
-NO_POINT = base64url.encode(b"\xff" * 32)
-"""32 bytes that encode no point of the curve: y is not reduced."""
+SMALL_ORDER_POINT = base64url.encode(bytes(32))
+"""The point with y = 0: canonical, on the curve, and of order four (MWP-SDV-005)."""
 
 
 @lru_cache(maxsize=64)  # checking nine public keys takes ten milliseconds
@@ -154,7 +154,7 @@ class Keyring:
             "keyId": self.names.key_id(f"{role}-spoiled"),
             "principal": self.actor(role),
             "algorithm": "Ed25519",
-            "publicKey": NO_POINT,
+            "publicKey": SMALL_ORDER_POINT,
             "validFrom": VALID_FROM,
         }
         return evolve(self, spoiled=(*self.spoiled, entry))

@@ -15,6 +15,7 @@ from worker_conformance.selftest.speaker import events_in
 
 MANY_CHARACTERS = 80_000
 ACKS_AT = 10
+KEY_BYTES = 32
 
 
 # --- envelopes and documents --------------------------------------------------------------
@@ -86,6 +87,20 @@ class LeavesOutTheCorrelation(Interposer):
         kept = {name: value for name, value in command.items() if name != "correlationId"}
         frame: Any = effect["frame"]
         return ({**effect, "frame": {**frame, "command": self.speaker.signed(kept)}},)
+
+
+@altered
+def any_point_is_a_key(parts: Parts) -> None:
+    """Takes 32 bytes that its library takes for a public key."""
+    decode = parts.get("signatures.decode_base64url")
+
+    def imported(text: str) -> bytes:
+        raw: bytes = decode(text)
+        if len(raw) != KEY_BYTES:
+            raise ValueError("a public key has 32 bytes")
+        return raw
+
+    parts.replace("signatures.strict_public_key", imported)
 
 
 def _signs_otherwise(parts: Parts, change: Callable[[Any], Any]) -> None:
@@ -377,6 +392,12 @@ MUTANTS = (
         "MON-0003",
         "Two serializers, and one of them adds the milliseconds.",
         seen_in="LEASE-0002",
+    ),
+    mutant(
+        any_point_is_a_key,
+        "SDV-005.a",
+        "SIGN-0021",
+        "A general-purpose library that imports any encoding, and fails at most when it verifies.",
     ),
     mutant(
         LeavesOutTheCorrelation,
