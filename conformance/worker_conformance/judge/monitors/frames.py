@@ -229,3 +229,47 @@ RETRIES_ARE_UNCHANGED = MonitorInfo(
     reached="the Worker sent a Command",
     also=("EVT-003.b", "FND-008.a", "EXT-005.a"),
 )
+
+
+CODES_OF_FORGERIES = {
+    "payload": "AUTH_INVALID_SIGNATURE",
+    "signature": "AUTH_INVALID_SIGNATURE",
+    "retired_key": "AUTH_INVALID_SIGNATURE",
+    "scalar": "AUTH_INVALID_SIGNATURE",
+    "small_order": "AUTH_INVALID_SIGNATURE",
+    "value_only": "AUTH_INVALID_SIGNATURE",
+    "schema": "SCHEMA_VALIDATION_FAILED",
+}
+"""The code of the first stage that each forgery fails, where only one can be meant."""
+
+
+@define
+class RejectionsNameTheirStage(Monitor):
+    """MWP-SDV-018: a rejection that is reported names the code of the first stage that failed."""
+
+    _codes: dict[str, str] = field(factory=dict)
+
+    def note(self, entry: Entry) -> None:
+        """Remember what is forged, and how. To refuse it in silence is as good."""
+        code = CODES_OF_FORGERIES.get(str(entry.body.get("how")))
+        if entry.body.get("note") == NoteKind.FORGED and code is not None:
+            self.witness += 1
+            self._codes[text(entry.body, "frameId")] = code
+
+    def effect(self, entry: Entry) -> None:
+        """Compare the code of a rejection."""
+        expected = self._codes.get(text(entry.body, "frameId"))
+        if entry.body.get("type") != "reject" or expected is None:
+            return
+        if entry.body.get("code") != expected:
+            self.breach(entry, f"{expected}, or silence", text(entry.body, "code"))
+
+
+REJECTIONS_NAME_THEIR_STAGE = MonitorInfo(
+    check_id="MON-0023",
+    title="A rejection names the code of the first stage that failed",
+    requirement="SDV-018.a",
+    level=Level.MUST,
+    profile=Profile.SIGNATURES,
+    reached="an Event was delivered that fails one stage",
+)

@@ -103,6 +103,15 @@ def any_point_is_a_key(parts: Parts) -> None:
     parts.replace("signatures.strict_public_key", imported)
 
 
+class EverythingIsASchemaError(Interposer):
+    """Reports whatever it refuses as a failure of its schema."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if effect["type"] != "reject":
+            return (effect,)
+        return ({**effect, "code": "SCHEMA_VALIDATION_FAILED"},)
+
+
 def _signs_otherwise(parts: Parts, change: Callable[[Any], Any]) -> None:
     """Change what a result consists of before it is signed, and look at it no more."""
     signed = parts.get("results._signed")
@@ -398,6 +407,13 @@ MUTANTS = (
         "SDV-005.a",
         "SIGN-0021",
         "A general-purpose library that imports any encoding, and fails at most when it verifies.",
+    ),
+    mutant(
+        EverythingIsASchemaError,
+        "SDV-018.a",
+        "MON-0023",
+        "One error for everything that is wrong with an input.",
+        seen_in="SIGN-0001",
     ),
     mutant(
         LeavesOutTheCorrelation,
