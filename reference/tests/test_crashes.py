@@ -41,6 +41,7 @@ def play(org: Any, crash_after: int = 0, effects_left: int = 0, *, empty: bool =
         except (org.Crashed, JournalError):
             org.effects.clear()
             act = partial(org.restart, empty=empty)
+            continue
         if all(item["state"] == "verified" for item in org.items.values()):
             return
 
