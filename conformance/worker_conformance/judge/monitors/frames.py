@@ -12,7 +12,7 @@ from worker_conformance.documents.registry import KeyRegistry
 from worker_conformance.documents.schemas import DocumentKind
 from worker_conformance.documents.signing import Refused, verify
 from worker_conformance.judge.monitors.base import Monitor, MonitorInfo, text
-from worker_conformance.judge.reading import command_of, objects_in
+from worker_conformance.judge.reading import command_of, objects_in, positions_in
 from worker_conformance.judge.trace import Entry, NoteKind
 from worker_conformance.scenario.model import Level, Profile
 
@@ -245,20 +245,28 @@ CODES_OF_FORGERIES = {
 
 @define
 class RejectionsNameTheirStage(Monitor):
-    """MWP-SDV-018: a rejection that is reported names the code of the first stage that failed."""
+    """MWP-SDV-018: a rejection that is reported names the code of the first stage that failed.
+
+    To refuse in silence is as good; whoever does so shows by an ACK that it reads what comes.
+    """
 
     _codes: dict[str, str] = field(factory=dict)
+    _unanswered: int = 0
 
     def note(self, entry: Entry) -> None:
-        """Remember what is forged, and how. To refuse it in silence is as good."""
+        """Remember what is forged, and how."""
         code = CODES_OF_FORGERIES.get(str(entry.body.get("how")))
         if entry.body.get("note") == NoteKind.FORGED and code is not None:
-            self.witness += 1
+            self._unanswered += 1
             self._codes[text(entry.body, "frameId")] = code
 
     def effect(self, entry: Entry) -> None:
         """Compare the code of a rejection."""
         expected = self._codes.get(text(entry.body, "frameId"))
+        named = (group for kind, group, _ in positions_in(entry.body) if kind == "ACK")
+        if expected is not None or any(self.facts.groups.now(one) for one in named):
+            self.witness += self._unanswered
+            self._unanswered = 0
         if entry.body.get("type") != "reject" or expected is None:
             return
         if entry.body.get("code") != expected:
@@ -271,5 +279,5 @@ REJECTIONS_NAME_THEIR_STAGE = MonitorInfo(
     requirement="SDV-018.a",
     level=Level.MUST,
     profile=Profile.SIGNATURES,
-    reached="an Event was delivered that fails one stage",
+    reached="an Event was delivered that fails one stage, to a Worker that answers or acknowledges",
 )
