@@ -48,19 +48,22 @@ NEVER_ABOVE_CONTIGUOUS = MonitorInfo(
 class AcksInTime(Monitor):
     """MWP-WRK-030: what was processed durably is acknowledged within the declared interval.
 
-    The text gives no time. A Worker is late only once it was called after the interval was over.
+    The text gives no time. A Worker is late only once it was called after the interval was over; of
+    one that never acknowledged anything other checks tell.
     """
 
     _acked: dict[str, int] = field(factory=dict)
     _since: dict[str, tuple[int, int]] = field(factory=dict)
     _last_call_at: int = 0
+    _acknowledges: bool = False
 
     def stimulus(self, entry: Entry) -> None:
         """Judge what was due in earlier calls, and take in what has come now."""
         for group_id in [one for one, (_, at) in self._since.items() if self._is_due(at)]:
             wanted, _ = self._since.pop(group_id)
-            self.witness += 1
-            self._judge(entry, group_id, wanted)
+            if self._acknowledges:
+                self.witness += 1
+                self._judge(entry, group_id, wanted)
         self._last_call_at = entry.at
         for group in self.facts.groups.values():
             is_behind = group.contiguous > self._acked.get(group.group_id, 0)
@@ -81,7 +84,8 @@ class AcksInTime(Monitor):
 
     def effect(self, entry: Entry) -> None:
         """Keep the positions that the Worker names."""
-        for _, group_id, sequence in positions_in(entry.body):
+        for kind, group_id, sequence in positions_in(entry.body):
+            self._acknowledges = self._acknowledges or kind == "ACK"
             self.witness += sequence > self._acked.get(group_id, 0)
             self._acked[group_id] = max(sequence, self._acked.get(group_id, 0))
 

@@ -14,7 +14,7 @@ from worker_conformance.selftest.mutants.base import mutant
 from worker_conformance.selftest.speaker import events_in
 
 MANY_CHARACTERS = 80_000
-ACKS_AT = 10
+ACKS_AT = 3
 KEY_BYTES = 32
 
 
@@ -288,7 +288,7 @@ class SpeaksWithAuthority(_SaysMore):
 
 
 class AcksNowAndThen(Interposer):
-    """Acknowledges every tenth Event."""
+    """Acknowledges every third Event."""
 
     def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
         acked = [sequence for kind, _, sequence in positions_in(effect) if kind == "ACK"]
@@ -497,7 +497,7 @@ MUTANTS = (
         "WRK-030.c",
         "MON-0022",
         "Acknowledging in batches, with no timer for the last of them.",
-        seen_in="LEASE-0002",
+        seen_in="REPLAY-0003",
     ),
     mutant(
         RunsWhatItAccepts,

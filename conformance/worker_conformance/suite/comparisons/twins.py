@@ -151,13 +151,13 @@ def _told(name: str, trace: Trace) -> list[str]:
 
 def judge_repetition(stage: Stage) -> Outcome:
     """Who declares `deterministic` does the same twice, in every byte that a Group can see."""
-    if not stage.parameters.deterministic:
+    scene = load_text(SHARES, "twins")
+    first = stage.play(scene)
+    witness = len(starts(first))
+    if witness and not stage.parameters.deterministic:
         reason = "the Worker does not declare `deterministic`"
         return Outcome(Verdict.ABSTAINED, reason=reason)
-    scene = load_text(SHARES, "twins")
-    first, second = stage.play(scene), stage.play(scene)
-    failure = _repeated(stage, scene, first, second)
-    witness = len(starts(first))
+    failure = _repeated(stage, scene, first, stage.play(scene))
     return Outcome.of(failure, Verdict.ADVICE, witness, "work of three Groups started")
 
 
