@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from reference_worker import admission, facts, operations, outbox, renewals, replay, slots
+from reference_worker import admission, facts, leases, operations, outbox, renewals, replay, slots
 from reference_worker.documents import Document
 from reference_worker.records import Command, WorkItem
 from reference_worker.runtime import Phase
@@ -89,7 +89,6 @@ def _give_up(turn: Turn, command: Command, error: Document) -> None:
         outbox.reissue(turn, command)
         return
     outbox.drop(turn, command, refused=True)
-    item = turn.item(command.work_item_id)
     if item is None:
         return
     if command.kind == outbox.ACCEPT:
@@ -112,7 +111,9 @@ def _lose_lease(turn: Turn, command: Command, error: Document) -> None:
         return
     outbox.drop(turn, command, refused=True)
     item = turn.item(command.work_item_id)
-    if item is not None and item.lease is not None and item.lease.lease_id == command.lease_id:
+    if item is None or item.lease is None or item.lease.lease_id != command.lease_id:
+        return
+    if not leases.is_queued(turn, item):  # what a session has revoked waits for its next start
         turn.change(item, lease=None, suspended=True)
 
 

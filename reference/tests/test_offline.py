@@ -156,3 +156,22 @@ def test_a_start_that_a_cut_left_unanswered_keeps_no_slot(organization: Make) ->
 def commands(effects: list[dict[str, Any]]) -> list[dict[str, Any]]:
     frames = [e["frame"] for e in effects if e["type"] == "frame"]
     return [frame["command"] for frame in frames if frame["frameType"] == "COMMAND"]
+
+
+def test_work_whose_buffered_checkpoint_is_refused_starts_again(organization: Make) -> None:
+    """Its lease went with the session; the Checkpoint was the only thing that named it still."""
+    org = organization()
+    org.open()
+    org.give("a1")
+    lease = org.running()["urn:test:item:a1"]["leaseId"]
+    org.handle("link", state="down")
+    org.advance(5)
+    org.report("a1", "safe_point", **POINT)
+    before = len(org.effects)
+    org.answering = False
+    reconnect(org)
+    frames = [e["frame"] for e in org.effects[before:] if e["type"] == "frame"]
+    (checkpoint,) = [f["command"] for f in frames if f["frameType"] == "COMMAND"]
+    org.answering = True
+    org.error(checkpoint, "WORK_LEASE_EXPIRED")
+    assert org.running()["urn:test:item:a1"]["leaseId"] != lease

@@ -265,9 +265,8 @@ class Facts:
         self.card_version = _integer(find(stimulus, "agent", "agentCardVersion"), 0)
         self.fenced = False
         self.policy = _object(find(stimulus, "organization", "policy"))
-        for known in list(
-            self.groups.values()
-        ):  # one that is not named has no part in this session
+        # A Group that is not named has no part in this session.
+        for known in list(self.groups.values()):
             self.groups.set(known.group_id, evolve(known, caught_up=False))
         for group in _objects(stimulus.get("groups")):
             self._join(group)
