@@ -20,7 +20,8 @@ FUNCTION_LINES_MAX = 70
 MODULE_LINES_MAX = 600
 
 FORBIDDEN_WORDS = re.compile(
-    r"\.\./shared|(?<!\w)/work/|/tmp/brief|pypi\.org|files\.pythonhosted|registry\.npmjs",
+    r"(?<![\w.~])/(?:home|root|users|work|tmp)/\w|\.\./shared"
+    r"|pypi\.org|files\.pythonhosted|registry\.npmjs",
     re.IGNORECASE,
 )
 """Paths of one machine and hosts of registries: the project speaks of itself alone."""

@@ -92,7 +92,8 @@ def test_a_failure_that_needs_everything_stays_whole() -> None:
     assert (picture, program) == (PICTURE, PROGRAM)
 
 
-def test_the_number_of_plays_is_bounded() -> None:
+def tries(calls_for_one: int) -> int:
+    """How many candidates of a large world are played when none of them fails."""
     many = evolve(PICTURE, work=tuple(WorkPlan(f"a{n}", "A") for n in range(400)))
     count = 0
 
@@ -101,21 +102,16 @@ def test_the_number_of_plays_is_bounded() -> None:
         count += 1
         return None
 
-    reduced(many, PROGRAM, FOUND, still, lambda: 0)
-    assert count <= PLAYS_MAX
+    reduced(many, PROGRAM, FOUND, still, lambda: count * calls_for_one)
+    return count
+
+
+def test_the_number_of_plays_is_bounded() -> None:
+    assert tries(calls_for_one=0) <= PLAYS_MAX
 
 
 def test_a_worker_that_never_rests_does_not_make_shortening_endless() -> None:
-    many = evolve(PICTURE, work=tuple(WorkPlan(f"a{n}", "A") for n in range(400)))
-    count = 0
-
-    def still(*_: object) -> Finding | None:
-        nonlocal count
-        count += 1
-        return None
-
-    reduced(many, PROGRAM, FOUND, still, lambda: count * (CALLS_MAX // 3))
-    assert count <= 4
+    assert tries(calls_for_one=CALLS_MAX // 3) <= 4
 
 
 def test_lines_keep_the_course_they_belong_to() -> None:

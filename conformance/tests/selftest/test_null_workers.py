@@ -77,12 +77,16 @@ def test_whoever_refuses_passes_nothing_that_needs_accepted_work() -> None:
     assert not row.passed_profiles()
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_whoever_speaks_at_random_passes_by_luck_at_most(seed: int) -> None:
-    """It knows the true identifiers, so that now and then it accepts an offer at the right time."""
-    row = row_of("speaks_at_random", seed)
-    assert len(set(row.with_verdict(Verdict.PASS)) & checks_of_accepted_work()) <= LUCKY_MAX
-    assert not row.passed_profiles()
+def test_whoever_speaks_at_random_passes_by_luck_at_most() -> None:
+    """It knows the true identifiers, so that now and then it accepts an offer at the right time.
+
+    Luck does not come twice: nothing that needs accepted work is passed with every seed.
+    """
+    rows = [row_of("speaks_at_random", seed) for seed in (1, 2, 3)]
+    lucky = [set(row.with_verdict(Verdict.PASS)) & checks_of_accepted_work() for row in rows]
+    assert not set.intersection(*lucky)
+    assert max(map(len, lucky)) <= LUCKY_MAX
+    assert not any(row.passed_profiles() for row in rows)
 
 
 def test_whoever_never_starts_passes_nothing_that_needs_running_work() -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.text import Text
 
-from worker_conformance.cli.options import color_option, console_for, near
+from worker_conformance.cli.options import color_option, console_for, into_option, near
 from worker_conformance.errors import UsageError
 from worker_conformance.resources import vectors_path
 
@@ -47,12 +47,7 @@ steps:
 
 
 @click.command("new-vector", short_help="Write the skeleton of a vector, with the next ID.")
-@click.option(
-    "--into",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="Folder of vectors; by default the suite's own.",
-)
+@into_option
 @color_option
 @click.argument("requirement")
 def new_vector(
@@ -61,12 +56,12 @@ def new_vector(
     requirement: str,
 ) -> int:
     """Write the skeleton of a vector that judges REQUIREMENT (such as WRK-029.c)."""
-    from worker_conformance.suite.promotion import next_id
+    from worker_conformance.suite.promotion import next_id, write_new
 
     known = _requirement(requirement)
     check_id = next_id(known.profile)
-    path = (into or vectors_path()) / known.profile.value / f"{check_id}.yaml"
-    _write(path, _skeleton(known, check_id))
+    text = _skeleton(known, check_id)
+    path = write_new(check_id, known.profile, text, into or vectors_path())
     console = console_for(no_color=no_color)
     console.print(Text(f"{check_id}  {near(path)}", "bold green"), soft_wrap=True)
     console.print(
@@ -99,14 +94,3 @@ def _skeleton(requirement: Requirement, check_id: str) -> str:
         summary=" ".join(requirement.summary.split()),
         clauses=", ".join(requirement.clauses),
     )
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        cause = f"the vector cannot be written: {error.strerror}"
-        hint = "choose another place with --into"
-        raise UsageError("vector-file", cause, hint, str(path)) from None

@@ -54,6 +54,16 @@ def restart_option(command: Command) -> Command:
     )(command)
 
 
+def into_option(command: Command) -> Command:
+    """Add `--into`."""
+    return click.option(
+        "--into",
+        type=click.Path(path_type=Path, file_okay=False),
+        metavar="DIR",
+        help="Folder of vectors; by default the suite's own.",
+    )(command)
+
+
 def seed_option(command: Command) -> Command:
     """Add `--seed`."""
     return click.option(

@@ -11,6 +11,7 @@ from rich.text import Text
 from worker_conformance.cli.options import (
     color_option,
     console_for,
+    into_option,
     near,
     seed_option,
     timeout_option,
@@ -24,12 +25,7 @@ from worker_conformance.resources import vectors_path
 @worker_option
 @seed_option
 @timeout_option
-@click.option(
-    "--into",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="Folder of vectors; by default the suite's own.",
-)
+@into_option
 @color_option
 @click.argument("file", type=click.Path(path_type=Path))
 def promote(

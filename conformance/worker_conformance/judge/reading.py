@@ -62,6 +62,14 @@ def strings_in(value: JsonValue) -> Iterator[str]:
             yield from strings_in(item)
 
 
+def frames_in(stimulus: JsonObject) -> Iterator[JsonObject]:
+    """The wire frames of a stimulus, as far as they are given as JSON objects."""
+    frames = stimulus.get("frames")
+    for frame in frames if isinstance(frames, list) else ():
+        if isinstance(frame, dict):
+            yield frame
+
+
 def objects_in(value: JsonValue) -> Iterator[JsonObject]:
     """Every object inside `value`, at any depth, `value` included."""
     if isinstance(value, dict):

@@ -16,10 +16,10 @@ from worker_conformance.documents.json_types import (
     list_at,
     text_at,
 )
-from worker_conformance.judge.reading import WORDS_OF_COMMANDS, strings_in
+from worker_conformance.judge.reading import WORDS_OF_COMMANDS, frames_in, strings_in
 from worker_conformance.scenario.model import Profile
 from worker_conformance.selftest.recording import Tape, recording_of_the_reference
-from worker_conformance.selftest.speaker import Speaker, events_in, frames_in
+from worker_conformance.selftest.speaker import Speaker, events_in
 
 ATTRIBUTES = ("priorityClass", "deadline", "waitingTime", "quota", "gate", "resources")
 

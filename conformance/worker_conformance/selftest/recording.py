@@ -16,11 +16,11 @@ from tempfile import TemporaryDirectory
 from attrs import define, field
 
 from worker_conformance.documents.json_types import JsonObject, JsonValue, find
+from worker_conformance.judge.reading import frames_in
 from worker_conformance.judge.verdicts import CheckKind
 from worker_conformance.port.in_process import InProcessPort
 from worker_conformance.scenario.model import CrashDuring, Scenario
 from worker_conformance.selftest.interposer import Interposer
-from worker_conformance.selftest.speaker import frames_in
 from worker_conformance.suite.checks import info_of, scenarios
 from worker_conformance.suite.play import play
 

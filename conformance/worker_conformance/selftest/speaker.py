@@ -17,6 +17,7 @@ from worker_conformance.documents.registry import Principal
 from worker_conformance.documents.schemas import DocumentKind
 from worker_conformance.documents.signing import SigningKey, sign
 from worker_conformance.errors import SuiteError
+from worker_conformance.judge.reading import frames_in
 
 IDENTIFIERS = "urn:missionweaveprotocol:selftest"
 
@@ -114,14 +115,6 @@ class Speaker:
         frame = cast(JsonObject, effect["frame"])
         command = cast(JsonObject, {**cast(JsonObject, frame["command"]), **members})
         return {"type": "frame", "frame": {**frame, "command": self.signed(command)}}
-
-
-def frames_in(stimulus: JsonObject) -> Iterator[JsonObject]:
-    """The wire frames of a stimulus, as far as they are given as JSON objects."""
-    frames = stimulus.get("frames")
-    for frame in frames if isinstance(frames, list) else ():
-        if isinstance(frame, dict):
-            yield frame
 
 
 def events_in(stimulus: JsonObject) -> Iterator[JsonObject]:

@@ -14,7 +14,7 @@ from typing import Any
 from attrs import frozen
 
 from worker_conformance.documents.json_types import JsonObject, find, list_at, text_at
-from worker_conformance.judge.reading import command_of, positions_in
+from worker_conformance.judge.reading import command_of, frames_in, positions_in
 from worker_conformance.port.in_process import InProcessWorker
 from worker_conformance.scenario.clock import moment_of, text_of
 from worker_conformance.selftest.copies import Parts, altered, notes
@@ -25,7 +25,7 @@ from worker_conformance.selftest.interposer import (
     says,
     with_parameters,
 )
-from worker_conformance.selftest.speaker import events_in, frames_in, with_frames
+from worker_conformance.selftest.speaker import events_in, with_frames
 
 SECOND = 1_000_000  # microseconds
 ACK_INTERVAL_SECONDS = 60

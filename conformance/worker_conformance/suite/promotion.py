@@ -60,7 +60,8 @@ def promote(file: Path, worker: str, seed: int, into: Path, timeout_seconds: flo
             "a vector that the reference Worker does not pass says something of the suite",
             str(file),
         )
-    return Promoted(scenario, _written(scenario, into))
+    path = write_new(scenario.id, scenario.profile, to_yaml(scenario), into)
+    return Promoted(scenario, path)
 
 
 def next_id(profile: Profile) -> str:
@@ -83,12 +84,16 @@ def _verdict(scenario: Scenario, worker: str, seed: int, timeout_seconds: float)
         return bench.play(scenario, seed).verdict
 
 
-def _written(scenario: Scenario, into: Path) -> Path:
-    path = into / scenario.profile.value / f"{scenario.id}.yaml"
+def write_new(check_id: str, profile: Profile, text: str, into: Path) -> Path:
+    """Write a vector that is not there yet into its area's folder.
+
+    Raises UsageError where it cannot be written, or is there already.
+    """
+    path = into / profile.value / f"{check_id}.yaml"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
-            file.write(to_yaml(scenario))
+            file.write(text)
     except OSError as error:
         cause = f"the vector cannot be written: {error.strerror}"
         raise UsageError(

@@ -6,14 +6,13 @@ Judge what a Command is and what it follows; whether its frame is valid is a mat
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from attrs import define, field, frozen
 
 from worker_conformance.documents import canonical
 from worker_conformance.documents.json_types import JsonObject
 from worker_conformance.judge.monitors.base import Monitor, MonitorInfo, text
-from worker_conformance.judge.reading import command_of, kind_of, objects_in, strings_in
+from worker_conformance.judge.reading import command_of, frames_in, kind_of, objects_in, strings_in
 from worker_conformance.judge.trace import Entry
 from worker_conformance.scenario.model import Level, Profile
 
@@ -140,7 +139,7 @@ class HeedsItsAnswers(Monitor):
         self._heard = {}
         if entry.body.get("type") in NEWS:
             self._forget(None)
-        for frame in _frames(entry.body):
+        for frame in frames_in(entry.body):
             event, error = frame.get("event"), frame.get("error")
             if isinstance(event, dict):
                 self._forget(text(event, "groupId"))
@@ -175,13 +174,6 @@ class HeedsItsAnswers(Monitor):
 
 def _same(first: JsonObject, second: JsonObject) -> bool:
     return canonical.canonical(first) == canonical.canonical(second)
-
-
-def _frames(stimulus: JsonObject) -> Iterator[JsonObject]:
-    frames = stimulus.get("frames")
-    for frame in frames if isinstance(frames, list) else ():
-        if isinstance(frame, dict):
-            yield frame
 
 
 HEEDS_ITS_ANSWERS = MonitorInfo(

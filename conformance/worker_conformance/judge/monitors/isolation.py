@@ -10,15 +10,15 @@ from attrs import define, field
 
 from worker_conformance.documents.json_types import JsonObject, JsonValue, find
 from worker_conformance.judge.monitors.base import Monitor, MonitorInfo, text
+from worker_conformance.judge.reading import frames_in
 from worker_conformance.judge.trace import Entry
 from worker_conformance.scenario.model import Level, Profile
 
 
 def _documents(stimulus: JsonObject) -> list[JsonObject]:
     """The Event payloads and the Snapshot state that a stimulus tells."""
-    frames = stimulus.get("frames")
-    rows = frames if isinstance(frames, list) else []
-    found = [stimulus.get("state"), *(find(frame, "event", "payload") for frame in rows)]
+    payloads = (find(frame, "event", "payload") for frame in frames_in(stimulus))
+    found = [stimulus.get("state"), *payloads]
     return [one for one in found if isinstance(one, dict)]
 
 

@@ -11,6 +11,7 @@ from attrs import define, evolve, field, frozen
 
 from worker_conformance.documents.json_types import JsonObject, JsonValue, find
 from worker_conformance.judge.monitors.base import Monitor, MonitorInfo, text
+from worker_conformance.judge.reading import frames_in
 from worker_conformance.judge.trace import Entry, NoteKind
 from worker_conformance.scenario.model import Level, Profile
 
@@ -128,9 +129,7 @@ def _terms_of(policy: JsonObject) -> JsonObject:
 
 
 def _has_error(stimulus: JsonObject) -> bool:
-    frames = stimulus.get("frames")
-    rows = frames if isinstance(frames, list) else []
-    return any(find(frame, "frameType") == "ERROR" for frame in rows)
+    return any(frame.get("frameType") == "ERROR" for frame in frames_in(stimulus))
 
 
 @define

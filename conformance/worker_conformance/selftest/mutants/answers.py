@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from worker_conformance.documents.json_types import JsonObject, find
-from worker_conformance.judge.reading import command_of
+from worker_conformance.judge.reading import command_of, frames_in
 from worker_conformance.selftest.interposer import Interposer, says
 from worker_conformance.selftest.mutants.base import mutant
-from worker_conformance.selftest.speaker import frames_in
 
 
 class _Resends(Interposer):

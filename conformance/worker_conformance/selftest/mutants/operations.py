@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from worker_conformance.documents.json_types import JsonObject, find, text_at
-from worker_conformance.judge.reading import command_of, kind_of
+from worker_conformance.judge.reading import command_of, frames_in, kind_of
 from worker_conformance.scenario.clock import moment_of, text_of
 from worker_conformance.selftest.copies import Parts, altered
 from worker_conformance.selftest.interposer import Interposer, payload_of, says
 from worker_conformance.selftest.mutants.base import mutant
 from worker_conformance.selftest.mutants.leases import RENEWAL, SubmitsRegardless
-from worker_conformance.selftest.speaker import events_in, frames_in, with_frames
+from worker_conformance.selftest.speaker import events_in, with_frames
 
 HALF_MINUTE = 30 * 1_000_000  # microseconds
 FIVE_MINUTES = 300 * 1_000_000

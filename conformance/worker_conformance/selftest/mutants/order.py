@@ -10,6 +10,7 @@ from worker_conformance.documents.json_types import JsonObject, find
 from worker_conformance.selftest.copies import Parts, altered, notes
 from worker_conformance.selftest.interposer import Interposer
 from worker_conformance.selftest.mutants.base import mutant
+from worker_conformance.selftest.mutants.scheduling import next_is_least_by
 
 SHARE_MIN = 1 / 1000
 
@@ -54,7 +55,8 @@ class RaisesForgottenInARestart(Interposer):
 # --- order within a Group -----------------------------------------------------------------
 
 
-def _places(parts: Parts, key: Callable[[int, int, str], int]) -> None:
+def places(parts: Parts, key: Callable[[int, int, str], int]) -> None:
+    """Order each Group's queue by a key made of time of acceptance, deadline and urgency."""
     place = parts.get("queues.Place")
 
     def placed(work_item_id: str, since: int, deadline: int, urgency: str, sequence: int) -> Any:
@@ -66,50 +68,38 @@ def _places(parts: Parts, key: Callable[[int, int, str], int]) -> None:
 @altered
 def deadlines_unread(parts: Parts) -> None:
     """Orders by acceptance alone, and says that it considers deadlines."""
-    _places(parts, lambda since, _deadline, _urgency: since)
+    places(parts, lambda since, _deadline, _urgency: since)
 
 
 @altered
 def newest_first(parts: Parts) -> None:
     """Takes from a Group's queue what was accepted last."""
-    _places(parts, lambda since, _deadline, _urgency: -since)
+    places(parts, lambda since, _deadline, _urgency: -since)
 
 
 @altered
 def urgency_above_everything(parts: Parts) -> None:
     """Orders by claimed urgency first, however long other work has waited."""
     ranks = {"critical": 0, "high": 1, "normal": 2, "routine": 3}
-    _places(parts, lambda since, _deadline, urgency: ranks[urgency] * 10**20 + since)
+    places(parts, lambda since, _deadline, urgency: ranks[urgency] * 10**20 + since)
 
 
 @altered
 def deadlines_sorted_backwards(parts: Parts) -> None:
     """Takes the latest deadline first among what was accepted at one moment."""
-    _places(parts, lambda since, deadline, _urgency: since * 10**20 - deadline)
+    places(parts, lambda since, deadline, _urgency: since * 10**20 - deadline)
 
 
 @altered
 def classes_sorted_backwards(parts: Parts) -> None:
     """Serves the lowest class that waits."""
-
-    def next_item(scheduler: Any) -> tuple[str, str] | None:
-        flows = scheduler._flows.items()  # noqa: SLF001 - a mutant is inside the part it alters
-        closed = scheduler._closed  # noqa: SLF001 - as above
-        heads = [
-            (flow.rank, flow.start, flow.queue.head(), name)
-            for name, flow in flows
-            if name[0] not in closed and flow.queue.head()
-        ]
-        _, _, head, name = min(heads, default=(0, 0, None, ("", "")))
-        return None if head is None else (head.work_item_id, name[1])
-
-    parts.replace("scheduler.FairScheduler.next", next_item)
+    next_is_least_by(parts, lambda _name, flow, _head: (flow.rank, flow.start))
 
 
 @altered
 def ties_by_chance(parts: Parts) -> None:
     """Declares to be deterministic, and breaks ties by what its runtime draws."""
-    _places(parts, lambda since, _deadline, _urgency: since * 2**32 + randbits(32))
+    places(parts, lambda since, _deadline, _urgency: since * 2**32 + randbits(32))
 
 
 # --- shares -------------------------------------------------------------------------------

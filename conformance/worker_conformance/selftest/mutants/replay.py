@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from worker_conformance.documents.json_types import JsonObject, find, integer_at, text_at
-from worker_conformance.judge.reading import positions_in
+from worker_conformance.judge.reading import frames_in, positions_in
 from worker_conformance.selftest.copies import Parts, altered, notes
 from worker_conformance.selftest.interposer import Interposer, effects_of, says
 from worker_conformance.selftest.mutants.base import mutant
-from worker_conformance.selftest.speaker import events_in, frames_in, with_frames
+from worker_conformance.selftest.speaker import events_in, with_frames
 
 # The copy's own types are known to the copy alone: alterations take its values as they come.
 GAP_FORGIVEN_AFTER = 300 * 1_000_000  # microseconds

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from worker_conformance.documents.json_types import JsonObject, find, text_at
+from worker_conformance.judge.reading import frames_in
 from worker_conformance.selftest.copies import Parts, altered
 from worker_conformance.selftest.interposer import Interposer
 from worker_conformance.selftest.mutants.base import mutant
-from worker_conformance.selftest.speaker import events_in, frames_in
+from worker_conformance.selftest.speaker import events_in
 
 # --- shares -------------------------------------------------------------------------------
 
@@ -23,7 +24,9 @@ def _heads(scheduler: Any) -> list[tuple[tuple[str, str], Any, Any]]:
     return [(name, flow, flow.queue.head()) for name, flow in open_flows if flow.queue.head()]
 
 
-def _next_is_least_by(parts: Parts, key: Callable[..., Any]) -> None:
+def next_is_least_by(parts: Parts, key: Callable[..., Any]) -> None:
+    """Dispatch from the flow that is least by name, flow and first item."""
+
     def next_item(scheduler: Any) -> tuple[str, str] | None:
         name, _, head = min(
             _heads(scheduler), key=lambda entry: key(*entry), default=(None, None, None)
@@ -36,13 +39,13 @@ def _next_is_least_by(parts: Parts, key: Callable[..., Any]) -> None:
 @altered
 def strict_order_of_groups(parts: Parts) -> None:
     """Serves the Group that was known first until nothing of it waits."""
-    _next_is_least_by(parts, lambda *_: 0)
+    next_is_least_by(parts, lambda *_: 0)
 
 
 @altered
 def longest_queue_first(parts: Parts) -> None:
     """Serves the Group for which most is waiting."""
-    _next_is_least_by(parts, lambda _name, flow, _head: -len(flow.queue))
+    next_is_least_by(parts, lambda _name, flow, _head: -len(flow.queue))
 
 
 @altered
@@ -50,13 +53,13 @@ def highest_class_first(parts: Parts) -> None:
     """Serves the highest priority class whenever anything of it waits."""
     # The tightest bounds that can be declared make the shortest run that shows the fault.
     parts.declare(starvationHorizonSeconds=60, classShareRatio=1)
-    _next_is_least_by(parts, lambda _name, flow, _head: (-flow.rank, flow.start))
+    next_is_least_by(parts, lambda _name, flow, _head: (-flow.rank, flow.start))
 
 
 @altered
 def one_queue_for_all(parts: Parts) -> None:
     """Orders the work of all Groups in one queue by age, deadline and urgency."""
-    _next_is_least_by(parts, lambda _name, _flow, head: head)
+    next_is_least_by(parts, lambda _name, _flow, head: head)
 
 
 @altered
@@ -102,8 +105,10 @@ def head_of_line_at_quota(parts: Parts) -> None:
     parts.replace("scheduler.FairScheduler.next", next_item)
 
 
-class RaisedQuotaUnnoticed(Interposer):
-    """Reads each Group's quota once, at the start."""
+class PolicyReadOnce(Interposer):
+    """Base: reads one member of each Group's policy once, at the start."""
+
+    member: ClassVar[str] = ""
 
     def _begin(self) -> None:
         super()._begin()
@@ -112,15 +117,23 @@ class RaisedQuotaUnnoticed(Interposer):
     def _given(self, stimulus: JsonObject) -> JsonObject | None:
         if stimulus["type"] == "start":
             groups: Any = find(stimulus, "organization", "policy", "groups")
-            self._first = {group_id: group.get("slotQuota") for group_id, group in groups.items()}
+            self._first = {group_id: group.get(self.member) for group_id, group in groups.items()}
         if stimulus["type"] != "policy":
             return stimulus
         policy: Any = stimulus["policy"]
-        groups = {
-            group_id: {**group, "slotQuota": self._first.get(group_id)}
-            for group_id, group in policy["groups"].items()
-        }
+        groups = {name: self._as_first(name, group) for name, group in policy["groups"].items()}
         return {**stimulus, "policy": {**policy, "groups": groups}}
+
+    def _as_first(self, group_id: str, group: Any) -> JsonObject:
+        told = {name: value for name, value in group.items() if name != self.member}
+        first = self._first.get(group_id)
+        return told if first is None else {**told, self.member: first}
+
+
+class RaisedQuotaUnnoticed(PolicyReadOnce):
+    """Reads each Group's quota once, at the start."""
+
+    member = "slotQuota"
 
 
 class OneSlotTooMany(Interposer):

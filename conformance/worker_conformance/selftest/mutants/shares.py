@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from worker_conformance.documents.json_types import JsonObject, find
 from worker_conformance.selftest.copies import Parts, altered
-from worker_conformance.selftest.interposer import Interposer
 from worker_conformance.selftest.mutants.base import mutant
+from worker_conformance.selftest.mutants.order import places
+from worker_conformance.selftest.mutants.scheduling import PolicyReadOnce, next_is_least_by
 
 
 @altered
@@ -68,42 +68,14 @@ def nearest_deadline_first(parts: Parts) -> None:
     """Serves the nearest deadline of all Groups, however long other work has waited."""
     # The tightest bound that can be declared makes the shortest run that shows the fault.
     parts.declare(starvationHorizonSeconds=60)
-    place = parts.get("queues.Place")
-
-    def placed(work_item_id: str, since: int, deadline: int, urgency: str, sequence: int) -> Any:
-        del urgency
-        return place(deadline * 10**20 + since, sequence, work_item_id)
-
-    def next_item(scheduler: Any) -> tuple[str, str] | None:
-        flows = scheduler._flows.items()  # noqa: SLF001 - a mutant is inside the part it alters
-        closed = scheduler._closed  # noqa: SLF001 - as above
-        heads = [(flow.queue.head(), name) for name, flow in flows if name[0] not in closed]
-        head, name = min((one for one in heads if one[0]), default=(None, ("", "")))
-        return None if head is None else (head.work_item_id, name[1])
-
-    parts.replace("queues.place", placed)
-    parts.replace("scheduler.FairScheduler.next", next_item)
+    places(parts, lambda since, deadline, _urgency: deadline * 10**20 + since)
+    next_is_least_by(parts, lambda _name, _flow, head: head)
 
 
-class WeightsReadOnce(Interposer):
+class WeightsReadOnce(PolicyReadOnce):
     """Reads each Group's weight once, at the start."""
 
-    def _begin(self) -> None:
-        super()._begin()
-        self._first: dict[str, Any] = {}
-
-    def _given(self, stimulus: JsonObject) -> JsonObject | None:
-        if stimulus["type"] == "start":
-            groups: Any = find(stimulus, "organization", "policy", "groups")
-            self._first = {group_id: group.get("weight") for group_id, group in groups.items()}
-        if stimulus["type"] != "policy":
-            return stimulus
-        policy: Any = stimulus["policy"]
-        groups = {
-            group_id: {**group, "weight": self._first.get(group_id) or group.get("weight", 1)}
-            for group_id, group in policy["groups"].items()
-        }
-        return {**stimulus, "policy": {**policy, "groups": groups}}
+    member = "weight"
 
 
 MUTANTS = (

@@ -8,10 +8,11 @@ from math import isfinite
 from typing import Any
 
 from worker_conformance.documents.json_types import JsonObject, find, text_at
+from worker_conformance.judge.reading import frames_in
 from worker_conformance.selftest.copies import Parts, altered, notes
 from worker_conformance.selftest.interposer import Interposer, says
 from worker_conformance.selftest.mutants.base import mutant
-from worker_conformance.selftest.speaker import frames_in, with_frames
+from worker_conformance.selftest.speaker import with_frames
 
 
 @altered

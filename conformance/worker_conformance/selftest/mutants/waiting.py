@@ -8,10 +8,11 @@ from typing import Any
 from attrs import evolve
 
 from worker_conformance.documents.json_types import JsonObject, find, text_at
+from worker_conformance.judge.reading import frames_in
 from worker_conformance.selftest.copies import Parts, altered
 from worker_conformance.selftest.interposer import Interposer, says
 from worker_conformance.selftest.mutants.base import mutant
-from worker_conformance.selftest.speaker import events_in, frames_in, with_frames
+from worker_conformance.selftest.speaker import events_in, with_frames
 
 SHORT = 600 * 1_000_000  # microseconds
 EARLY = 3_600 * 1_000_000
