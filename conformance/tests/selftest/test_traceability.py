@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from worker_conformance.report.clause_pages import clause_page
+from worker_conformance.report.clause_pages import clause_link
 from worker_conformance.scenario.requirements import Catalogue
 from worker_conformance.selftest.traceability import (
     COMMAND,
@@ -50,4 +50,7 @@ def test_the_digest_of_the_clauses_is_that_of_their_ids() -> None:
 
 
 def test_a_clause_is_found_on_its_own_page() -> None:
-    assert clause_page("MWP-WRK-010").endswith("/work-scheduling-and-recovery/#mwp-wrk-010")
+    address = clause_link("MWP-WRK-010")
+    assert address is not None
+    assert address.endswith("/work-scheduling-and-recovery/#mwp-wrk-010")
+    assert clause_link("section 16") is None

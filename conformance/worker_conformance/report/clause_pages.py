@@ -5,6 +5,7 @@ Knows addresses only; never opens one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 SITE = "https://missionweaveprotocol.github.io/0.1/reference/specification"
@@ -22,15 +23,10 @@ PAGES: Mapping[str, str] = {
 }
 """The page of each part, by the letters of its clause IDs."""
 
+_CLAUSE = re.compile(rf"MWP-(?P<part>{'|'.join(PAGES)})-\d{{3}}", re.ASCII)
+
 
 def clause_link(clause: str) -> str | None:
-    """The address of a clause, or None for a text that is no clause ID of the specification."""
-    parts = clause.split("-")
-    is_one = len(parts) == 3 and parts[0] == "MWP" and parts[1] in PAGES and parts[2].isdigit()
-    return clause_page(clause) if is_one else None
-
-
-def clause_page(clause: str) -> str:
-    """The address of a published clause ID (`MWP-WRK-010`). Raises KeyError for any other text."""
-    _, part, _ = clause.split("-")
-    return f"{SITE}/{PAGES[part]}/#{clause.lower()}"
+    """The address of a clause, or None for a text that is no published clause ID."""
+    is_one = _CLAUSE.fullmatch(clause)
+    return f"{SITE}/{PAGES[is_one['part']]}/#{clause.lower()}" if is_one else None

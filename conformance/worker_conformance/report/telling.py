@@ -7,7 +7,7 @@ of a Worker safe to show. Never lays anything out and never decides a verdict.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from attrs import field, frozen
+from attrs import define, field
 
 from worker_conformance.judge.verdicts import (
     CheckKind,
@@ -56,7 +56,7 @@ def unexpected(result: RunResult) -> list[CheckResult]:
     return [c for c in unexpected_first(result.checks) if c.verdict.breaks_the_run]
 
 
-@frozen
+@define
 class Consequences:
     """What follows from adapter errors that were told already, and needs no telling of its own.
 

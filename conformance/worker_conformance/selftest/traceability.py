@@ -15,7 +15,7 @@ from attrs import asdict, frozen
 
 from worker_conformance.documents.canonical import sha256_of
 from worker_conformance.judge.verdicts import CheckKind
-from worker_conformance.report.clause_pages import clause_page
+from worker_conformance.report.clause_pages import PAGES, clause_link
 from worker_conformance.resources import vectors_path
 from worker_conformance.scenario.requirements import Catalogue, Reason, Requirement, load_catalogue
 from worker_conformance.selftest.leaky import LEAKY
@@ -142,8 +142,7 @@ def _clauses(duties: Catalogue) -> Iterator[str]:
 
 
 def _in_order(clause: str) -> tuple[int, str]:
-    parts = ("FND", "IDN", "SDV", "ADM", "MSN", "WRK", "AUT", "EVT", "EXT")
-    return parts.index(clause.split("-")[1]), clause
+    return list(PAGES).index(clause.split("-")[1]), clause
 
 
 def _section(one: Requirement, trace: Trace) -> Iterator[str]:
@@ -180,7 +179,8 @@ def _row(info: CheckInfo, noticed: Sequence[str]) -> str:
 
 
 def _clause(clause: str) -> str:
-    return f"[{clause}]({clause_page(clause)})" if clause.startswith("MWP-") else clause
+    address = clause_link(clause)
+    return f"[{clause}]({address})" if address else clause
 
 
 def _link(requirement: str) -> str:
