@@ -15,7 +15,17 @@ from contextlib import suppress
 import click
 
 from worker_conformance import __version__
-from worker_conformance.cli import browse, doctor, init, lint, new_vector, promote, replay, run
+from worker_conformance.cli import (
+    browse,
+    doctor,
+    init,
+    known_failures,
+    lint,
+    new_vector,
+    promote,
+    replay,
+    run,
+)
 from worker_conformance.errors import (
     EXIT_SUITE,
     EXIT_USAGE,
@@ -63,6 +73,7 @@ def app(context: click.Context) -> int | None:
 
 for _command in (
     run.run,
+    known_failures.baseline,
     browse.list_checks,
     browse.explain,
     replay.replay,

@@ -17,9 +17,10 @@ from math import isfinite
 from attrs import field, frozen
 
 from worker_conformance.documents.json_types import JsonObject
+from worker_conformance.judge.excuses import BaselineRecord, Excuse
 from worker_conformance.scenario.model import CORE_PROFILES, Level, Profile
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 PROTOCOL_VERSION = "0.1"
 
 EXIT_PASSED = 0
@@ -129,7 +130,8 @@ class CheckResult:
 
     `reason` says why there is no pass where nothing failed either (inconclusive, not claimed, …).
     `witness` counts how often the precondition occurred. `rerun` is a command line. `seconds` is
-    real time. `scenario` names the scenario in which a monitor saw what it reports.
+    real time. `scenario` names the scenario in which a monitor saw what it reports. `excuse` is
+    the baseline's entry behind an expected failure.
     """
 
     check_id: str
@@ -148,6 +150,7 @@ class CheckResult:
     rerun: str = ""
     seconds: float = field(default=0.0, eq=False)
     scenario: str | None = None
+    excuse: Excuse | None = None
 
     def __attrs_post_init__(self) -> None:
         """Refuse a verdict without its evidence."""
@@ -172,6 +175,7 @@ class WorkerIdentity:
     """Which Worker was judged, in its own words, and how it was reached.
 
     `adapter` is the `--worker` text; `transport` is `in-process`, `stdio` or `tcp`.
+    `adapter_digest` is over the files that `adapter` names; None where it names none.
     """
 
     name: str
@@ -180,6 +184,7 @@ class WorkerIdentity:
     homepage: str | None
     adapter: str
     transport: str
+    adapter_digest: str | None = None
 
 
 @frozen
@@ -199,6 +204,12 @@ class Selection:
     profiles: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
     quick: bool = False
+    thorough: bool = False
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether less than everything was asked for."""
+        return bool(self.profiles or self.checks or self.quick)
 
 
 @frozen
@@ -221,6 +232,8 @@ class RunResult:
 
     `checks` stand in the order of their IDs, however many processes ran them. `coverage` counts
     what generated worlds reached: WorkItem states, transitions, error codes, moves, monitors.
+    `timeout_seconds` is the longest wait for one answer, in real time. `baseline` is what the run
+    was held against, if anything.
     """
 
     suite: SuiteIdentity
@@ -232,6 +245,8 @@ class RunResult:
     vector_digest: str
     checks: tuple[CheckResult, ...] = field()
     coverage: Mapping[str, int] = field(factory=dict)
+    timeout_seconds: float | None = None
+    baseline: BaselineRecord | None = None
     protocol: str = PROTOCOL_VERSION
     schema_version: str = SCHEMA_VERSION
 
@@ -267,9 +282,9 @@ class RunResult:
     def exit_code(self) -> int:
         """0 passed, 1 not passed, 3 adapter broken, 4 suite error; the highest that applies.
 
-        Passed means: at least one check executed, none breaks the run, and every area that was
-        asked for passed. Asked for are the profiles of `--profile`; with chosen checks just those
-        checks; else the core and every other claimed profile that has checks.
+        Passed means: at least one check executed, none breaks the run, the baseline holds, and
+        every area that was asked for passed. Asked for are the profiles of `--profile`; with
+        chosen checks just those; else the core and each other claimed profile that has checks.
         """
         verdicts = self.counts()
         if verdicts[Verdict.SUITE_ERROR]:
@@ -277,6 +292,8 @@ class RunResult:
         if verdicts[Verdict.ADAPTER_ERROR]:
             return EXIT_ADAPTER
         if not self.executed() or any(verdict.breaks_the_run for verdict in verdicts):
+            return EXIT_NOT_PASSED
+        if self._baseline_lines():
             return EXIT_NOT_PASSED
         return EXIT_NOT_PASSED if self.missing_areas() else EXIT_PASSED
 
@@ -311,7 +328,8 @@ class RunResult:
         judged = {area.profile for area in self.areas() if area.executed}
         schedules = Profile.SCHEDULING in judged
         declared = _said_of_parameters(self.declaration.effective) if schedules else ()
-        return (*(note for note in notes if note), *declared, *self.declaration.notes)
+        known = (note for note in notes if note)
+        return (*self._baseline_lines(), *known, *declared, *self.declaration.notes)
 
     def _area(self, profile: str) -> Area:
         counts = Counter(check.verdict for check in self.checks if check.profile == profile)
@@ -327,6 +345,9 @@ class RunResult:
             return set()
         claimed = {name for name, standing in present.items() if standing != Standing.NOT_CLAIMED}
         return claimed | CORE_PROFILES
+
+    def _baseline_lines(self) -> list[str]:
+        return [trouble.line() for trouble in self.baseline.troubles] if self.baseline else []
 
     def _ids(self, verdict: Verdict) -> list[str]:
         return [check.check_id for check in self.checks if check.verdict is verdict]
@@ -346,6 +367,9 @@ class RunResult:
             where = sorted({check.profile for check in bad}, key=_area_order)
             counted = f"{len(bad)} of {self.executed()} executed checks did not pass"
             parts.append(f"{counted} ({', '.join(where)})")
+        if self._baseline_lines():
+            troubles = len(self._baseline_lines())
+            parts.append(f"the baseline does not hold in {troubles} of its entries")
         silent = set(self.missing_areas()) - {check.profile for check in bad}
         if silent:
             parts.append(f"not passed because not judged: {_joined(silent)}")

@@ -32,6 +32,7 @@ from worker_conformance.judge.verdicts import (
 from worker_conformance.organization.organization import Organization
 from worker_conformance.port.contract import SUITE_NAME
 from worker_conformance.port.declaration import Declaration, Parameters
+from worker_conformance.port.digest import adapter_digest
 from worker_conformance.port.locate import locate
 from worker_conformance.scenario.loader import load
 from worker_conformance.scenario.model import Profile
@@ -379,6 +380,7 @@ def _result(
             homepage=declaration.homepage,
             adapter=options.worker,
             transport=transport,
+            adapter_digest=adapter_digest(options.worker),
         ),
         declaration=DeclarationRecord(
             profiles=tuple(name for name in Profile if name in declaration.profiles),
@@ -387,7 +389,8 @@ def _result(
             notes=notes,
         ),
         seed=options.seed,
-        selection=Selection(options.profiles, options.select, options.quick),
+        selection=Selection(options.profiles, options.select, options.quick, options.thorough),
+        timeout_seconds=options.timeout_seconds,
         requirement_digest=checks.requirement_digest(),
         vector_digest=checks.vector_digest(),
         checks=results,
