@@ -17,6 +17,7 @@ import click
 from worker_conformance import __version__
 from worker_conformance.cli import (
     browse,
+    claiming,
     doctor,
     init,
     known_failures,
@@ -74,6 +75,8 @@ def app(context: click.Context) -> int | None:
 for _command in (
     run.run,
     known_failures.baseline,
+    claiming.claim,
+    claiming.verify,
     browse.list_checks,
     browse.explain,
     replay.replay,

@@ -373,8 +373,8 @@ class RunResult:
         silent = set(self.missing_areas()) - {check.profile for check in bad}
         if silent:
             parts.append(f"not passed because not judged: {_joined(silent)}")
-        if self._passed() and not self.selection.checks:
-            parts.append(f"areas that pass on their own: {_joined(self._passed())}")
+        if self.passed_areas() and not self.selection.checks:
+            parts.append(f"areas that pass on their own: {_joined(self.passed_areas())}")
         return "; ".join(parts)
 
     def _what_is_passed(self) -> str:
@@ -385,7 +385,7 @@ class RunResult:
                 f"passes the chosen checks ({self.executed()} executed) of {suite}; "
                 "that is no claim about an area"
             )
-        passed = self._passed()
+        passed = self.passed_areas()
         if not passed:
             return f"does nothing unexpected in {suite}, and passes no area as a whole"
         if self.selection.quick:
@@ -393,9 +393,10 @@ class RunResult:
                 f"passes the quick run of {suite} over {_joined(passed)}; "
                 "a claim needs the run without --quick"
             )
-        return f"passes {_named(passed)} of {suite}, requirement set {digest}"
+        return f"passes {named_areas(passed)} of {suite}, requirement set {digest}"
 
-    def _passed(self) -> set[str]:
+    def passed_areas(self) -> set[str]:
+        """The areas that passed as a whole."""
         return {area.profile for area in self._areas_with(Standing.PASSED)}
 
 
@@ -422,7 +423,7 @@ def _standing(counts: Mapping[Verdict, int]) -> Standing:
     return Standing.NOTHING_PASSED
 
 
-def _named(passed: set[str]) -> str:
+def named_areas(passed: set[str]) -> str:
     """Name the passed areas as the design allows: all, the core (and more), or a narrower list."""
     if passed >= set(Profile):
         return "all Worker areas"
