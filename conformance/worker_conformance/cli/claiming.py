@@ -1,4 +1,4 @@
-"""`worker-conformance claim` and `verify`: what may be said of a Worker, and whether it holds.
+"""`worker-conformance claim`, `verify`, `badge`: what may be said of a Worker, and does it hold.
 
 Writes and compares documents; what may be said is decided in `worker_conformance.claim`.
 """
@@ -19,9 +19,10 @@ from worker_conformance.cli.engine import Engine, engine_of
 from worker_conformance.cli.options import color_option, console_for, near, read_jobs
 from worker_conformance.documents.json_types import JsonObject, find, integer_at, list_at, text_at
 from worker_conformance.errors import UsageError
-from worker_conformance.judge.verdicts import RunResult
+from worker_conformance.judge.verdicts import EXIT_NOT_PASSED, RunResult
 from worker_conformance.port.locate import TCP
 from worker_conformance.port.subprocess_port import TIMEOUT_SECONDS
+from worker_conformance.report import badge as svg
 from worker_conformance.report import json_report
 from worker_conformance.report.progress import PlainProgress
 from worker_conformance.report.telling import visible
@@ -124,6 +125,38 @@ def verify(
     return 0
 
 
+@click.command(short_help="Write a badge (SVG) that says no more than the claim.")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="The badge. By default badge.svg beside RESULT.",
+)
+@click.argument("result", type=click.Path(path_type=Path))
+@click.pass_context
+def badge(context: click.Context, output: Path | None, result: Path) -> int:
+    """Write a badge for RESULT (a result.json): an SVG that says no more than its claim does.
+
+    A result that allows no claim gets a badge that says so.
+    """
+    judged = json_report.read(result)
+    made = document.claim_of(judged, knowledge(engine_of(context), judged))
+    if isinstance(made, Refusal):
+        failed = judged.exit_code() == EXIT_NOT_PASSED
+        message, color = ("not passed", svg.RED) if failed else ("no claim", svg.GREY)
+        words = judged.claim() if failed else f"No claim: {made.reason}."
+    else:
+        areas = list(map(str, list_at(made, "areas")))
+        message = svg.message_of(text_at(made, "scope"), areas, judged.suite.version)
+        color = svg.GREEN if judged.exit_code() == 0 else svg.GREY
+        words = text_at(made, "words")
+    target = output or result.parent / "badge.svg"
+    _write(target, svg.to_svg(message, color, words).encode("utf-8", "backslashreplace"))
+    click.echo(f"Badge: {near(target)} ({message})")
+    return 0
+
+
 def knowledge(engine: Engine, result: RunResult | None) -> Knowledge:
     """What this suite knows of itself; `result` says whether long checks belong to its run."""
     from worker_conformance import __version__
@@ -180,5 +213,5 @@ def _write(path: Path, content: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     except OSError as error:
-        cause = f"a claim cannot be written: {error.strerror or error}"
+        cause = f"a file cannot be written: {error.strerror or error}"
         raise UsageError("claim", cause, "choose another place with -o", str(path)) from None

@@ -18,6 +18,7 @@ from worker_conformance import __version__
 from worker_conformance.cli import (
     browse,
     claiming,
+    comparing,
     doctor,
     init,
     known_failures,
@@ -77,6 +78,8 @@ for _command in (
     known_failures.baseline,
     claiming.claim,
     claiming.verify,
+    comparing.compare,
+    claiming.badge,
     browse.list_checks,
     browse.explain,
     replay.replay,

@@ -9,7 +9,9 @@ from pathlib import Path
 import click
 from attrs import frozen
 
+from worker_conformance.cli import github
 from worker_conformance.cli.engine import engine_of
+from worker_conformance.cli.github import format_option
 from worker_conformance.cli.known_failures import (
     baseline_options,
     hold_against,
@@ -131,6 +133,7 @@ class _Destinations:
 )
 @timeout_option
 @baseline_options
+@format_option
 @click.option("--quiet", "-q", is_flag=True, help="Only what is unexpected, and the claim.")
 @click.option("--verbose", "-v", is_flag=True, help="Every check, every figure, advice in full.")
 @color_option
@@ -152,6 +155,7 @@ def run(
     timeout: float,
     baseline: Path | None,
     write_baseline_to: Path | None,
+    form: str,
     quiet: bool,  # noqa: FBT001 - as above
     verbose: bool,  # noqa: FBT001 - as above
     no_color: bool,  # noqa: FBT001 - as above
@@ -186,7 +190,10 @@ def run(
     with _display(detail, no_color=no_color) as display:
         result = hold_against(engine.run(options, display), known, engine)
     destinations.write(result, timing=not reproducible)
-    print_result(console_for(no_color=no_color), result, [destinations.html_file], detail)
+    with github.guarded(active=github.wanted(form)):
+        print_result(console_for(no_color=no_color), result, [destinations.html_file], detail)
+    if github.wanted(form):
+        github.speak(result)
     if write_baseline_to is not None:
         click.echo(write_baseline(write_baseline_to, result, engine), err=True)
     return result.exit_code()
