@@ -12,7 +12,12 @@ OURS = (
     "README.md",
     "adapters.md",
     "architecture.md",
+    "areas.md",
+    "ci.md",
     "contributing.md",
+    "faq.md",
+    "quickstart.md",
+    "results.md",
     "spec-findings.md",
     "worker-port.md",
 )

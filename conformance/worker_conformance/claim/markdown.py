@@ -5,6 +5,7 @@ Says what the document says, in its order. Everything that came out of a Worker 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import cast
 
@@ -121,7 +122,9 @@ def _parameters(claim: JsonObject) -> Iterator[str]:
 def _value(value: JsonValue) -> str:
     if isinstance(value, list):
         return escaped(", ".join(map(str, value)))
-    return "" if value is None else escaped(str(value))
+    if value is None or isinstance(value, str):
+        return escaped(value or "")
+    return code(json.dumps(value, ensure_ascii=False))
 
 
 def _section(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
