@@ -88,6 +88,7 @@ def test_an_old_report_does_not_outlive_a_run_that_broke_off(
     command, an_engine, tmp_path: Path
 ) -> None:
     command("run", engine=an_engine())
+    (tmp_path / "conformance-report" / "claim.json").write_text("of the run before")
     broken = an_engine(error=AdapterError("not-json", "line 1 is not JSON: 'hello'", "print less"))
     assert command("run", engine=broken).code == 3
     assert list((tmp_path / "conformance-report").iterdir()) == []

@@ -14,10 +14,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from configparser import ConfigParser
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+import yaml
 from attrs import evolve
 
 from worker_conformance.baseline import file as baseline_file
@@ -56,6 +58,14 @@ def commands() -> list[tuple[str, str]]:
             lines = (line.split("  #")[0].strip() for line in block.splitlines())
             found += [(page.name, line) for line in lines if line and not line.startswith("#")]
     return found
+
+
+def copied() -> list[tuple[str, str]]:
+    """Commands of the workflow and of the tox environments to copy."""
+    text = (ROOT / "docs" / "ci.md").read_text("utf-8")
+    found = re.findall(r"^\s+(?:- run: )?((?:worker-conformance|pytest) .*)$", text, re.MULTILINE)
+    filled = (one.replace("{envpython}", "python").replace(" {posargs}", "") for one in found)
+    return [("ci.md", one) for one in filled]
 
 
 def is_run(command: str) -> bool:
@@ -111,7 +121,7 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 CATALOGUE = engine.catalogue()
 OURS = tuple(
     pytest.param(command, id=f"{page}:{command}")
-    for page, command in dict.fromkeys(commands())
+    for page, command in dict.fromkeys([*commands(), *copied()])
     if is_run(command) and command.startswith("worker-conformance ")
 )
 PYTESTS = sorted({one for _, one in commands() if is_run(one) and one.startswith("pytest ")})
@@ -164,6 +174,18 @@ def test_every_other_command_has_a_reason_not_to_be_run() -> None:
     assert strange == []
     unused = [word for word in NOT_RUN if not any(one.startswith(word) for _, one in commands())]
     assert unused == ["tox run"] or unused == []
+
+
+def test_what_is_to_be_copied_can_be_read() -> None:
+    text = (ROOT / "docs" / "ci.md").read_text("utf-8")
+    (workflow,) = re.findall(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    steps = yaml.safe_load(workflow)["jobs"]["conformance"]["steps"]
+    assert [step["run"] for step in steps if "run" in step][1].startswith("worker-conformance run")
+    (environments,) = re.findall(r"^```ini\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    settings = ConfigParser(interpolation=None)
+    settings.read_string(environments)
+    assert settings.sections() == ["testenv:conformance", "testenv:conformance-pytest"]
+    assert len(copied()) == 4
 
 
 def test_the_baseline_of_the_page_can_be_used(tmp_path: Path) -> None:

@@ -134,3 +134,9 @@ def test_a_check_told_twice_is_refused(tmp_path: Path) -> None:
     file.write_text(json.dumps(document))
     with pytest.raises(UsageError, match="more than one verdict"):
         json_report.read(file)
+
+
+def test_who_waits_for_ever_names_no_limit(tmp_path: Path, passing: RunResult) -> None:
+    patient = evolve(passing, timeout_seconds=float("inf"))
+    json_report.write(patient, tmp_path / "result.json")
+    assert json_report.read(tmp_path / "result.json").timeout_seconds is None

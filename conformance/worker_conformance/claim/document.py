@@ -107,7 +107,7 @@ def to_bytes(document: JsonObject) -> bytes:
 def read(path: Path) -> JsonObject:
     """Read a claim. Raises `UsageError` for anything else."""
     try:
-        document: JsonValue = json.loads(path.read_bytes())
+        document: JsonValue = json.loads(path.read_bytes(), parse_constant=_refuse_constant)
     except (OSError, ValueError, RecursionError) as error:
         told = error.strerror if isinstance(error, OSError) else error
         cause, hint = f"cannot read a claim: {told}", "'worker-conformance claim RESULT' writes one"
@@ -122,6 +122,10 @@ def read(path: Path) -> JsonObject:
         hint = "this is no claim, or it was changed by hand"
         raise UsageError("not-a-claim", problem, hint, str(path))
     return cast(JsonObject, document)
+
+
+def _refuse_constant(name: str) -> JsonValue:
+    raise ValueError(f"{name} is no JSON")
 
 
 # --- what allows no claim -----------------------------------------------------------------

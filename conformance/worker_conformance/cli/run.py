@@ -37,6 +37,8 @@ from worker_conformance.report.progress import LiveProgress, PlainProgress, Quie
 from worker_conformance.report.terminal import Detail, print_result
 
 REPORT_FOLDER = Path("conformance-report")
+MADE_OF_A_RESULT = ("claim.json", "claim.md", "badge.svg")
+"""What `claim` and `badge` write beside a result, and what is no more true of the next one."""
 
 
 @frozen
@@ -81,6 +83,8 @@ class _Destinations:
                 raise UsageError(
                     "report", cause, "choose another place with --report", str(file)
                 ) from None
+        for name in MADE_OF_A_RESULT:
+            (self.folder / name).unlink(missing_ok=True)
 
     def write(self, result: RunResult, *, timing: bool) -> None:
         for file in self.json_files:

@@ -9,6 +9,7 @@ bytes, so two results can be compared with `cmp`.
 
 import json
 from collections.abc import Callable, Mapping
+from math import isfinite
 from pathlib import Path
 from typing import cast
 
@@ -57,7 +58,7 @@ def to_document(result: RunResult, *, timing: bool) -> JsonObject:
         "declaration": _declaration(result.declaration),
         "run": {
             "seed": result.seed,
-            "timeoutSeconds": result.timeout_seconds,
+            "timeoutSeconds": _finite(result.timeout_seconds),
             "selection": _selection(result.selection),
         },
         "baseline": None if result.baseline is None else _baseline(result.baseline),
@@ -153,6 +154,11 @@ def _from_1_to_2(document: JsonObject) -> JsonObject:
 
 _UPGRADES: Mapping[str, Callable[[JsonObject], JsonObject]] = {"1": _from_1_to_2}
 """From each older version of the layout to the next one. None is ever taken away."""
+
+
+def _finite(seconds: float | None) -> float | None:
+    """Seconds as JSON can say them: whoever waits for ever has no limit to name."""
+    return seconds if seconds is not None and isfinite(seconds) else None
 
 
 def _worker(worker: WorkerIdentity) -> JsonObject:
@@ -312,7 +318,7 @@ def _read(document: JsonObject) -> RunResult:
         vector_digest=text_at(document, "suite", "vectorDigest"),
         checks=tuple(_read_check(each, seconds) for each in list_at(document, "checks")),
         coverage=cast("dict[str, int]", find(document, "coverage") or {}),
-        timeout_seconds=cast("float | None", find(document, "run", "timeoutSeconds")),
+        timeout_seconds=_finite(cast("float | None", find(document, "run", "timeoutSeconds"))),
         baseline=_read_baseline(find(document, "baseline")),
         protocol=text_at(document, "protocolVersion"),
         schema_version=text_at(document, "schemaVersion"),
