@@ -101,6 +101,12 @@ def test_a_known_failure_is_no_surprise_and_no_pass() -> None:
     assert "The baseline excuses: REPLAY-0007." in result.qualifications()
 
 
+def test_a_known_failure_among_chosen_checks_is_not_called_a_pass() -> None:
+    failing = run_over(check("REPLAY-0007", Verdict.FAIL), checks=("REPLAY-0007",))
+    told = held(failing, entry()).claim()
+    assert "passes the chosen checks, but for 1 known to fail, (1 executed)" in told
+
+
 def test_a_check_that_never_reaches_its_point_may_be_known_too() -> None:
     silent = check("REPLAY-0007", Verdict.INCONCLUSIVE, "no ACK ever came")
     foreseen = entry("no ACK *", verdict=Verdict.INCONCLUSIVE)

@@ -48,7 +48,9 @@ def test_an_expired_entry_is_told_and_breaks_the_run(command, an_engine, tmp_pat
     outcome = command("run", "--baseline", "known.yaml", engine=engine)
     assert outcome.code == 1
     told = " ".join(outcome.out.split())
-    assert "Baseline entry REPLAY-0007 is expired: its last day was 2026-12-31" in told
+    line = "Baseline entry REPLAY-0007 is expired: its last day was 2026-12-31"
+    assert line in told
+    assert line in command("run", "-q", "--baseline", "known.yaml", engine=engine).out
 
 
 def test_a_result_makes_a_baseline_too(command, an_engine, tmp_path: Path) -> None:

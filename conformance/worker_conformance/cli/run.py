@@ -34,6 +34,7 @@ from worker_conformance.judge.verdicts import RunResult
 from worker_conformance.port.locate import TCP, with_restart
 from worker_conformance.report import html, json_report, junit
 from worker_conformance.report.progress import LiveProgress, PlainProgress, QuietProgress
+from worker_conformance.report.telling import visible
 from worker_conformance.report.terminal import Detail, print_result
 
 REPORT_FOLDER = Path("conformance-report")
@@ -194,13 +195,22 @@ def run(
     with _display(detail, no_color=no_color) as display:
         result = hold_against(engine.run(options, display), known, engine)
     destinations.write(result, timing=not reproducible)
-    with github.guarded(active=github.wanted(form)):
-        print_result(console_for(no_color=no_color), result, [destinations.html_file], detail)
-    if github.wanted(form):
-        github.speak(result)
+    _tell(result, destinations, detail, form, no_color=no_color)
     if write_baseline_to is not None:
         click.echo(write_baseline(write_baseline_to, result, engine), err=True)
     return result.exit_code()
+
+
+def _tell(
+    result: RunResult, destinations: _Destinations, detail: Detail, form: str, *, no_color: bool
+) -> None:
+    with github.guarded(active=github.wanted(form)):
+        print_result(console_for(no_color=no_color), result, [destinations.html_file], detail)
+        if detail is Detail.QUIET and result.baseline is not None:
+            for trouble in result.baseline.troubles:  # the longer forms tell them with the claim
+                click.echo(visible(trouble.line()))
+    if github.wanted(form):
+        github.speak(result)
 
 
 def _detail(*, quiet: bool, verbose: bool) -> Detail:

@@ -381,8 +381,10 @@ class RunResult:
         suite = f"suite {self.suite.version}"
         digest = self.requirement_digest[:SHORT_DIGEST_CHARACTERS]
         if self.selection.checks:
+            known = len(self._ids(Verdict.EXPECTED_FAIL))
+            but_for = f", but for {known} known to fail," if known else ""
             return (
-                f"passes the chosen checks ({self.executed()} executed) of {suite}; "
+                f"passes the chosen checks{but_for} ({self.executed()} executed) of {suite}; "
                 "that is no claim about an area"
             )
         passed = self.passed_areas()

@@ -12,7 +12,7 @@ LABEL = "Worker conformance"
 GREEN, RED, GREY = "#1a7f37", "#b3261e", "#59636e"
 """White text on each of them has a contrast above 4.5."""
 
-CHARACTER_WIDTH = 6.5  # pixels at 11 px; `textLength` fits whatever font there is to it
+CHARACTER_WIDTH = 6.2  # pixels at 11 px; `textLength` fits whatever font there is to it
 PADDING = 7
 NAMED_MAX = 2  # areas that are named; more are counted
 
