@@ -15,7 +15,17 @@ from contextlib import suppress
 import click
 
 from worker_conformance import __version__
-from worker_conformance.cli import browse, doctor, init, lint, new_vector, promote, replay, run
+from worker_conformance.cli import (
+    browse,
+    doctor,
+    init,
+    lint,
+    new_vector,
+    promote,
+    replay,
+    run,
+    selftest,
+)
 from worker_conformance.errors import (
     EXIT_SUITE,
     EXIT_USAGE,
@@ -71,6 +81,7 @@ for _command in (
     lint.lint,
     doctor.doctor,
     init.init,
+    selftest.selftest,
 ):
     app.add_command(_command)
 
