@@ -34,7 +34,7 @@ from worker_conformance.errors import UsageError
 from worker_conformance.judge.verdicts import CheckKind, Verdict
 from worker_conformance.port.locate import locate
 from worker_conformance.suite.bench import Bench
-from worker_conformance.suite.checks import THOROUGH, CheckInfo, catalogue, scenarios
+from worker_conformance.suite.checks import THOROUGH, CheckInfo, catalogue, info_of, scenarios
 from worker_conformance.suite.comparisons.catalogue import BY_ID as COMPARISONS
 from worker_conformance.suite.comparisons.judging import judge as judge_comparison
 from worker_conformance.suite.engine import WORLDS
@@ -50,6 +50,9 @@ NOT_CORE = frozenset({"__init__", "__main__", "_version"})
 
 SILENCE_MAX_SECONDS = 180.0
 """A mutant of which no check has come to an end for so long hangs, and is counted as noticed."""
+
+UNDECIDED = "undecided"
+"""What the vectors let live, before the second pass."""
 
 NOTICED = frozenset(
     {Verdict.FAIL, Verdict.ADVICE, Verdict.ADAPTER_ERROR, Verdict.INCONCLUSIVE, Verdict.ABSTAINED}
@@ -72,7 +75,11 @@ class Place(NamedTuple):
 
 @frozen
 class Outcome:
-    """What came of one mutant. `by` is the check that noticed it, or what else ended it."""
+    """What came of one mutant. `by` is the check that noticed it, or the one at which it died.
+
+    `verdict` is that check's, or `died`, `hangs`, `not up`, `undecided`; `line` is where the change
+    is, `before` and `after` that line.
+    """
 
     mutant: str
     noticed: bool
@@ -139,25 +146,26 @@ def mutated(place: Place) -> tuple[str, str]:
 
 
 @cache
-def checks() -> tuple[CheckInfo, ...]:
-    """What a default run plays, the quick ones first."""
-    cost = {CheckKind.VECTOR: 0, CheckKind.FAIRNESS: 1, CheckKind.PROPERTY: 2}
-    played = [i for i in catalogue() if i.kind in cost and THOROUGH not in i.needs]
-    return tuple(sorted(played, key=lambda info: cost[info.kind]))
+def checks(*, second: bool) -> tuple[str, ...]:
+    """What a default run plays: the vectors, or in the second pass all the rest."""
+    played = [i for i in catalogue() if i.kind in _PLAYED and THOROUGH not in i.needs]
+    return tuple(i.check_id for i in played if second == (i.kind is not CheckKind.VECTOR))
+
+
+_PLAYED = frozenset({CheckKind.VECTOR, CheckKind.FAIRNESS, CheckKind.PROPERTY})
 
 
 def judge(place: Place, order: Sequence[str], seed: int, reply: Connection) -> None:
     """In a process of its own: play checks until one notices, and say so."""
     with tempfile.TemporaryDirectory(prefix="worker-mutant-") as folder:
         _install(place, Path(folder))
-        known = {info.check_id: info for info in checks()}
         try:
             with Bench(locate(DEFAULT_WORKER)) as bench:
                 bench.declaration()
                 theatre = Theatre(bench, seed)
                 for check_id in order:
                     reply.send(check_id)
-                    verdict, by = _verdict(known[check_id], bench, theatre, seed)
+                    verdict, by = _verdict(info_of(check_id), bench, theatre, seed)
                     if verdict in NOTICED:
                         reply.send((by, str(verdict)))
                         return
@@ -222,14 +230,17 @@ class Campaign:
             except ValueError:
                 continue
 
-    def run(self, wanted: Sequence[Place], jobs: int) -> None:
-        """Judge what is not judged yet, `jobs` at a time."""
-        checks(), scenarios()  # read once, before the processes part
+    def run(self, wanted: Sequence[Place], jobs: int, *, second: bool = False) -> None:
+        """Judge what is not judged yet, `jobs` at a time; in the second pass what is undecided."""
+        checks(second=second), scenarios()  # read once, before the processes part
+        undecided = {name for name, one in self.done.items() if one.verdict == UNDECIDED}
         waiting = [one for one in wanted if one.name not in self.done]
+        if second:
+            waiting = [one for one in wanted if one.name in undecided]
         running: dict[Connection, _Trial] = {}
         while waiting or running:
             while waiting and len(running) < jobs:
-                trial = _Trial.start(waiting.pop(0), self)
+                trial = _Trial.start(waiting.pop(0), self, second=second)
                 running[trial.answers] = trial
             ready = wait(list(running), timeout=1.0)
             for answers, trial in tuple(running.items()):
@@ -238,13 +249,12 @@ class Campaign:
                     del running[answers]
                     self._write(outcome)
 
-    def order(self, module: str) -> list[str]:
-        """The checks, those first that have noticed most."""
+    def order(self, module: str, *, second: bool = False) -> list[str]:
+        """The checks of a pass, those first that have noticed most."""
         here, all_of_them = self.kills.get(module, Counter()), Counter[str]()
         for counter in self.kills.values():
             all_of_them.update(counter)
-        names = [info.check_id for info in checks()]
-        return sorted(names, key=lambda name: (-here[name], -all_of_them[name]))
+        return sorted(checks(second=second), key=lambda name: (-here[name], -all_of_them[name]))
 
     def _keep(self, outcome: Outcome) -> None:
         self.done[outcome.mutant] = outcome
@@ -256,7 +266,7 @@ class Campaign:
         with self.results.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(outcome), ensure_ascii=False) + "\n")
         noticed = sum(one.noticed for one in self.done.values())
-        word = f"{outcome.by} ({outcome.verdict})" if outcome.noticed else "SURVIVES"
+        word = f"{outcome.by} ({outcome.verdict})" if outcome.noticed else outcome.verdict
         sys.stderr.write(f"{noticed}/{len(self.done)}  {outcome.mutant}  {word}\n")
 
 
@@ -269,17 +279,20 @@ class _Trial:
     answers: Connection
     began: float
     heard: float
+    second: bool
     at: str = ""
 
     @classmethod
-    def start(cls, place: Place, campaign: Campaign) -> _Trial:
+    def start(cls, place: Place, campaign: Campaign, *, second: bool) -> _Trial:
+        """Begin to judge it."""
         context = multiprocessing.get_context("fork")
         ours, theirs = context.Pipe(duplex=False)
-        arguments = (place, campaign.order(place.module), campaign.seed, theirs)
+        order = campaign.order(place.module, second=second)
+        arguments = (place, order, campaign.seed, theirs)
         process = context.Process(target=judge, args=arguments)
         process.start()
         theirs.close()
-        return cls(place, process, ours, perf_counter(), perf_counter())
+        return cls(place, process, ours, perf_counter(), perf_counter(), second)
 
     def look(self, *, is_ready: bool) -> Outcome | None:
         """What has come of it, if anything has."""
@@ -304,11 +317,12 @@ class _Trial:
 
     def _outcome(self, by: str, verdict: str) -> Outcome:
         line, before, after = _difference(*mutated(self.place))
+        survives = verdict == Verdict.PASS
         return Outcome(
             self.place.name,
-            verdict != Verdict.PASS,
+            not survives,
             by,
-            verdict,
+            UNDECIDED if survives and not self.second else verdict,
             line,
             before,
             after,
@@ -343,11 +357,12 @@ def by_module(outcomes: Mapping[str, Outcome]) -> dict[str, tuple[int, int]]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """`python -m worker_conformance.selftest.automatic FILE [COUNT [JOBS]]`."""
-    campaign = Campaign(seed=1, results=Path(arguments[0]))
+    """`python -m worker_conformance.selftest.automatic FILE COUNT JOBS [second]`."""
+    file, count, jobs, *rest = arguments
+    campaign = Campaign(seed=1, results=Path(file))
     campaign.load()
-    count = int(arguments[1]) if len(arguments) > 1 else None
-    campaign.run(places(campaign.seed)[:count], int(arguments[2]) if len(arguments) > 2 else 2)
+    wanted = places(campaign.seed)[: int(count)]
+    campaign.run(wanted, int(jobs), second=rest == ["second"])
     return 0
 
 
