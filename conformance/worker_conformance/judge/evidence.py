@@ -69,7 +69,8 @@ class Timeline:
     """A history up to the moment at which it went wrong.
 
     `groups` and `slots` are all that there are, in order. `ends_at` is in seconds of virtual time.
-    `left_out` counts marks that were dropped after the first `left_out_after`.
+    `left_out` counts marks that were dropped after the first `left_out_after`; `last_breaks` says
+    that the last mark is itself the violation, not only the last thing before it was noticed.
     """
 
     groups: tuple[str, ...]
@@ -78,6 +79,7 @@ class Timeline:
     ends_at: float
     left_out: int = 0
     left_out_after: int = 0
+    last_breaks: bool = False
 
 
 @frozen

@@ -43,8 +43,16 @@ _KINDS_OF_EFFECTS = {
 _LOST = frozenset({NoteKind.CRASHED, NoteKind.STOPPED, NoteKind.WIPED})
 
 
-def timeline_of(entries: Sequence[Entry], name_of: Callable[[str], str | None]) -> Timeline:
-    """The marks of a history that ends with the last of `entries`."""
+def timeline_of(
+    entries: Sequence[Entry],
+    name_of: Callable[[str], str | None],
+    *,
+    last_breaks: bool = False,
+) -> Timeline:
+    """The marks of a history that ends with the last of `entries`.
+
+    `last_breaks`: this last entry is what broke a requirement, if it is something the Worker did.
+    """
     teller = _Teller(name_of)
     marks = _merged(mark for entry in without_silence(entries) for mark in teller.take(entry))
     left_out = max(0, len(marks) - MARKS_MAX)
@@ -57,6 +65,7 @@ def timeline_of(entries: Sequence[Entry], name_of: Callable[[str], str | None]) 
         ends_at=entries[-1].at / SECOND if entries else 0.0,
         left_out=left_out,
         left_out_after=MARKS_FIRST if left_out else 0,
+        last_breaks=last_breaks and entries[-1].kind is EntryKind.EFFECT,
     )
 
 
@@ -121,6 +130,8 @@ class _Teller:
         if "sessionEpoch" in body:  # a new session revokes the leases of the old one
             yield from self._ended(at, tuple(self._leases))
         told = " ".join(told_of_stimulus(body, self._short))
+        if kind == "tick":
+            return  # the marks that answer it stand at its time
         if kind == "start":
             rows = body.get("groups")
             uris = [find(row, "groupId") for row in rows] if isinstance(rows, list) else []
@@ -213,9 +224,10 @@ def _frames(at: float, body: JsonObject, short: Short) -> Iterator[Mark]:
 
 
 def _events(at: float, told: Sequence[str], group: str) -> Mark:
-    first = ", ".join(told[:EVENTS_TOLD])
-    more = f", and {len(told) - EVENTS_TOLD} more" if len(told) > EVENTS_TOLD else ""
-    return Mark(at, MarkKind.EVENT, "suite", first + more, group, times=len(told))
+    shown = ", ".join(told)
+    if len(told) > EVENTS_TOLD:
+        shown = f"{told[0]}, … {told[-1]} ({len(told)} Events)"
+    return Mark(at, MarkKind.EVENT, "suite", shown, group, times=len(told))
 
 
 def _cut(text: str) -> str:

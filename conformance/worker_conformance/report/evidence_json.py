@@ -27,7 +27,7 @@ from worker_conformance.judge.evidence import (
 
 def write_timeline(timeline: Timeline) -> JsonObject:
     """Spell a timeline."""
-    return {
+    told: JsonObject = {
         "groups": list(timeline.groups),
         "slots": list(timeline.slots),
         "endsAt": timeline.ends_at,
@@ -35,6 +35,9 @@ def write_timeline(timeline: Timeline) -> JsonObject:
         "leftOutAfter": timeline.left_out_after,
         "marks": [_write_mark(mark) for mark in timeline.marks],
     }
+    if timeline.last_breaks:
+        told["lastBreaks"] = True
+    return told
 
 
 def read_timeline(document: JsonValue) -> Timeline | None:
@@ -48,6 +51,7 @@ def read_timeline(document: JsonValue) -> Timeline | None:
         ends_at=_number(document, "endsAt"),
         left_out=integer_at(document, "leftOut"),
         left_out_after=integer_at(document, "leftOutAfter"),
+        last_breaks=find(document, "lastBreaks") is True,
     )
 
 

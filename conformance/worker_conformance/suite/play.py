@@ -308,7 +308,7 @@ def sighting_of(
         first.expected,
         first.observed,
         tell(history, name_of),
-        timeline=timeline_of(history, name_of),
+        timeline=timeline_of(history, name_of, last_breaks=True),
         vector=vector,
     )
     return Sighting(monitor.info.check_id, monitor.witness, failure)
