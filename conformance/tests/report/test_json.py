@@ -26,6 +26,11 @@ def test_a_stored_result_of_version_1_is_still_written_and_read_the_same(
     assert written == stored.read_bytes()
 
 
+def test_what_a_report_draws_survives_reading(drawn: RunResult, tmp_path: Path) -> None:
+    json_report.write(drawn, tmp_path / "result.json")
+    assert json_report.read(tmp_path / "result.json") == drawn
+
+
 def test_durations_survive_reading(failing: RunResult) -> None:
     again = json_report.read(DATA / "result-1-failing.json")
     assert [c.seconds for c in again.checks] == pytest.approx(
