@@ -71,7 +71,7 @@ def an_engine() -> MakeEngine:
     """Makes an engine that answers with the stored result of this name."""
 
     def make(name: str = "passing", error: BaseException | None = None) -> FakeEngine:
-        result = json_report.read(RESULTS / f"result-1-{name}.json")
+        result = json_report.read(RESULTS / f"result-2-{name}.json")
         infos = tuple(
             CheckInfo(
                 check_id=check.check_id,

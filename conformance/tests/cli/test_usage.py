@@ -6,7 +6,7 @@ from worker_conformance import __version__
 
 MISTAKES = [
     (("rum",), "there is no command 'rum'", "did you mean 'run'?"),
-    (("fnord",), "there is no command 'fnord'", "known: doctor, explain, init, lint"),
+    (("fnord",), "there is no command 'fnord'", "known: badge, baseline"),
     (("run", "--sed", "1"), "no such option '--sed'", "did you mean '--seed'?"),
     (("run", "--seed", "x"), "'x' is no seed", "whole number"),
     (("run", "--jobs", "0"), "'0' is no number of jobs", "'auto'"),

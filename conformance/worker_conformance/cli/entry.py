@@ -17,8 +17,11 @@ import click
 from worker_conformance import __version__
 from worker_conformance.cli import (
     browse,
+    claiming,
+    comparing,
     doctor,
     init,
+    known_failures,
     lint,
     new_vector,
     promote,
@@ -73,6 +76,11 @@ def app(context: click.Context) -> int | None:
 
 for _command in (
     run.run,
+    known_failures.baseline,
+    claiming.claim,
+    claiming.verify,
+    comparing.compare,
+    claiming.badge,
     browse.list_checks,
     browse.explain,
     replay.replay,

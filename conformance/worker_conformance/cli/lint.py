@@ -1,4 +1,4 @@
-"""`worker-conformance lint`: are vectors well made, before any Worker sees them?
+"""`worker-conformance lint`: are vectors and baselines well made, before any Worker sees them?
 
 Shows what the loader and `scenario.lint` find in the files named. Exit code 0 where they find
 nothing, else 1. Never runs a Worker, never changes a file.
@@ -11,6 +11,8 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+from worker_conformance.baseline.file import is_baseline
+from worker_conformance.cli.known_failures import baseline_findings
 from worker_conformance.cli.options import color_option, console_for, counted, near
 from worker_conformance.errors import UsageError, VectorError
 from worker_conformance.report.telling import visible
@@ -26,20 +28,29 @@ REQUIREMENTS = "requirements.yaml"
 RETIRED = "retired-ids.yaml"
 
 
-@click.command(short_help="Check vectors for mistakes.")
+@click.command(short_help="Check vectors and baselines for mistakes.")
 @color_option
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
 def lint(
     paths: tuple[Path, ...],
     no_color: bool,  # noqa: FBT001 - click hands flags over by name
 ) -> int:
-    """Check vectors for mistakes: whole folders or single files, by default the suite's own."""
+    """Check vectors for mistakes: whole folders or single files, by default the suite's own.
+
+    A baseline may be named too: every entry needs a reason, and a limit.
+    """
     console = console_for(no_color=no_color)
-    files = [near(file) for path in paths or (vectors_path(),) for file in _files_in(path)]
-    findings = _findings(files)
+    baselines = [near(path) for path in paths if is_baseline(path)]
+    named = [path for path in paths if not is_baseline(path)]
+    if not paths:
+        named = [vectors_path()]
+    files = [near(file) for path in named for file in _files_in(path)]
+    findings = [*baseline_findings(baselines), *(_findings(files) if files else ())]
     for finding in findings:
         _print_finding(console, finding)
-    told = f"{counted(len(findings), 'finding')} in {counted(len(files), 'vector')}"
+    parts = [counted(len(baselines), "baseline")] if baselines else []
+    parts += [counted(len(files), "vector")] if files else []
+    told = f"{counted(len(findings), 'finding')} in {' and '.join(parts)}"
     console.print(Text(told, "bold red" if findings else "bold green"))
     return EXIT_FINDINGS if findings else 0
 

@@ -9,7 +9,15 @@ from pathlib import Path
 import click
 from attrs import frozen
 
+from worker_conformance.cli import github
 from worker_conformance.cli.engine import engine_of
+from worker_conformance.cli.github import format_option
+from worker_conformance.cli.known_failures import (
+    baseline_options,
+    hold_against,
+    read_baseline,
+    write_baseline,
+)
 from worker_conformance.cli.options import (
     choose,
     color_option,
@@ -124,6 +132,8 @@ class _Destinations:
     "--reproducible", is_flag=True, help="No durations in the reports: equal runs, equal bytes."
 )
 @timeout_option
+@baseline_options
+@format_option
 @click.option("--quiet", "-q", is_flag=True, help="Only what is unexpected, and the claim.")
 @click.option("--verbose", "-v", is_flag=True, help="Every check, every figure, advice in full.")
 @color_option
@@ -143,6 +153,9 @@ def run(
     json_file: Path | None,
     reproducible: bool,  # noqa: FBT001 - as above
     timeout: float,
+    baseline: Path | None,
+    write_baseline_to: Path | None,
+    form: str,
     quiet: bool,  # noqa: FBT001 - as above
     verbose: bool,  # noqa: FBT001 - as above
     no_color: bool,  # noqa: FBT001 - as above
@@ -158,6 +171,7 @@ def run(
     if quick and thorough:
         raise UsageError("quick-thorough", "--quick and --thorough exclude each other", "give one")
     detail = _detail(quiet=quiet, verbose=verbose)
+    known = read_baseline(baseline)
     engine = engine_of(context)
     chosen = tuple(check.check_id for check in choose(engine.catalogue(), checks)) if checks else ()
     destinations = _Destinations(report, junit_file, json_file)
@@ -174,9 +188,14 @@ def run(
         failures=destinations.counterexamples,
     )
     with _display(detail, no_color=no_color) as display:
-        result = engine.run(options, display)
+        result = hold_against(engine.run(options, display), known, engine)
     destinations.write(result, timing=not reproducible)
-    print_result(console_for(no_color=no_color), result, [destinations.html_file], detail)
+    with github.guarded(active=github.wanted(form)):
+        print_result(console_for(no_color=no_color), result, [destinations.html_file], detail)
+    if github.wanted(form):
+        github.speak(result)
+    if write_baseline_to is not None:
+        click.echo(write_baseline(write_baseline_to, result, engine), err=True)
     return result.exit_code()
 
 

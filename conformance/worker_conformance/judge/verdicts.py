@@ -18,9 +18,10 @@ from attrs import field, frozen
 
 from worker_conformance.documents.json_types import JsonObject
 from worker_conformance.judge.evidence import EstimateWindow, Timeline, ViewPair
+from worker_conformance.judge.excuses import BaselineRecord, Excuse
 from worker_conformance.scenario.model import CORE_PROFILES, Level, Profile
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 PROTOCOL_VERSION = "0.1"
 
 EXIT_PASSED = 0
@@ -136,7 +137,8 @@ class CheckResult:
     `reason` says why there is no pass where nothing failed either (inconclusive, not claimed, …).
     `witness` counts how often the precondition occurred. `rerun` is a command line. `seconds` is
     real time. `scenario` names the scenario in which a monitor saw what it reports. `estimates` are
-    windows that the Worker published in it, beside what then happened.
+    windows that the Worker published in it, beside what then happened. `excuse` is the baseline's
+    entry behind an expected failure.
     """
 
     check_id: str
@@ -156,6 +158,7 @@ class CheckResult:
     seconds: float = field(default=0.0, eq=False)
     scenario: str | None = None
     estimates: tuple[EstimateWindow, ...] = ()
+    excuse: Excuse | None = None
 
     def __attrs_post_init__(self) -> None:
         """Refuse a verdict without its evidence."""
@@ -180,6 +183,7 @@ class WorkerIdentity:
     """Which Worker was judged, in its own words, and how it was reached.
 
     `adapter` is the `--worker` text; `transport` is `in-process`, `stdio` or `tcp`.
+    `adapter_digest` is over the files that `adapter` names; None where it names none.
     """
 
     name: str
@@ -188,6 +192,7 @@ class WorkerIdentity:
     homepage: str | None
     adapter: str
     transport: str
+    adapter_digest: str | None = None
 
 
 @frozen
@@ -207,6 +212,12 @@ class Selection:
     profiles: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
     quick: bool = False
+    thorough: bool = False
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether less than everything was asked for."""
+        return bool(self.profiles or self.checks or self.quick)
 
 
 @frozen
@@ -229,6 +240,8 @@ class RunResult:
 
     `checks` stand in the order of their IDs, however many processes ran them. `coverage` counts
     what generated worlds reached: WorkItem states, transitions, error codes, moves, monitors.
+    `timeout_seconds` is the longest wait for one answer, in real time. `baseline` is what the run
+    was held against, if anything.
     """
 
     suite: SuiteIdentity
@@ -240,6 +253,8 @@ class RunResult:
     vector_digest: str
     checks: tuple[CheckResult, ...] = field()
     coverage: Mapping[str, int] = field(factory=dict)
+    timeout_seconds: float | None = None
+    baseline: BaselineRecord | None = None
     protocol: str = PROTOCOL_VERSION
     schema_version: str = SCHEMA_VERSION
 
@@ -275,9 +290,9 @@ class RunResult:
     def exit_code(self) -> int:
         """0 passed, 1 not passed, 3 adapter broken, 4 suite error; the highest that applies.
 
-        Passed means: at least one check executed, none breaks the run, and every area that was
-        asked for passed. Asked for are the profiles of `--profile`; with chosen checks just those
-        checks; else the core and every other claimed profile that has checks.
+        Passed means: at least one check executed, none breaks the run, the baseline holds, and
+        every area that was asked for passed. Asked for are the profiles of `--profile`; with
+        chosen checks just those; else the core and each other claimed profile that has checks.
         """
         verdicts = self.counts()
         if verdicts[Verdict.SUITE_ERROR]:
@@ -285,6 +300,8 @@ class RunResult:
         if verdicts[Verdict.ADAPTER_ERROR]:
             return EXIT_ADAPTER
         if not self.executed() or any(verdict.breaks_the_run for verdict in verdicts):
+            return EXIT_NOT_PASSED
+        if self._baseline_lines():
             return EXIT_NOT_PASSED
         return EXIT_NOT_PASSED if self.missing_areas() else EXIT_PASSED
 
@@ -319,7 +336,8 @@ class RunResult:
         judged = {area.profile for area in self.areas() if area.executed}
         schedules = Profile.SCHEDULING in judged
         declared = _said_of_parameters(self.declaration.effective) if schedules else ()
-        return (*(note for note in notes if note), *declared, *self.declaration.notes)
+        known = (note for note in notes if note)
+        return (*self._baseline_lines(), *known, *declared, *self.declaration.notes)
 
     def _area(self, profile: str) -> Area:
         counts = Counter(check.verdict for check in self.checks if check.profile == profile)
@@ -335,6 +353,9 @@ class RunResult:
             return set()
         claimed = {name for name, standing in present.items() if standing != Standing.NOT_CLAIMED}
         return claimed | CORE_PROFILES
+
+    def _baseline_lines(self) -> list[str]:
+        return [trouble.line() for trouble in self.baseline.troubles] if self.baseline else []
 
     def _ids(self, verdict: Verdict) -> list[str]:
         return [check.check_id for check in self.checks if check.verdict is verdict]
@@ -354,11 +375,14 @@ class RunResult:
             where = sorted({check.profile for check in bad}, key=_area_order)
             counted = f"{len(bad)} of {self.executed()} executed checks did not pass"
             parts.append(f"{counted} ({', '.join(where)})")
+        if self._baseline_lines():
+            troubles = len(self._baseline_lines())
+            parts.append(f"the baseline does not hold in {troubles} of its entries")
         silent = set(self.missing_areas()) - {check.profile for check in bad}
         if silent:
             parts.append(f"not passed because not judged: {_joined(silent)}")
-        if self._passed() and not self.selection.checks:
-            parts.append(f"areas that pass on their own: {_joined(self._passed())}")
+        if self.passed_areas() and not self.selection.checks:
+            parts.append(f"areas that pass on their own: {_joined(self.passed_areas())}")
         return "; ".join(parts)
 
     def _what_is_passed(self) -> str:
@@ -369,7 +393,7 @@ class RunResult:
                 f"passes the chosen checks ({self.executed()} executed) of {suite}; "
                 "that is no claim about an area"
             )
-        passed = self._passed()
+        passed = self.passed_areas()
         if not passed:
             return f"does nothing unexpected in {suite}, and passes no area as a whole"
         if self.selection.quick:
@@ -377,9 +401,10 @@ class RunResult:
                 f"passes the quick run of {suite} over {_joined(passed)}; "
                 "a claim needs the run without --quick"
             )
-        return f"passes {_named(passed)} of {suite}, requirement set {digest}"
+        return f"passes {named_areas(passed)} of {suite}, requirement set {digest}"
 
-    def _passed(self) -> set[str]:
+    def passed_areas(self) -> set[str]:
+        """The areas that passed as a whole."""
         return {area.profile for area in self._areas_with(Standing.PASSED)}
 
 
@@ -406,7 +431,7 @@ def _standing(counts: Mapping[Verdict, int]) -> Standing:
     return Standing.NOTHING_PASSED
 
 
-def _named(passed: set[str]) -> str:
+def named_areas(passed: set[str]) -> str:
     """Name the passed areas as the design allows: all, the core (and more), or a narrower list."""
     if passed >= set(Profile):
         return "all Worker areas"

@@ -9,11 +9,8 @@ bytes, so two results can be compared with `cmp`.
 
 import json
 from collections.abc import Callable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import cast
-
-import jsonschema_rs
 
 from worker_conformance.documents.json_types import (
     JsonObject,
@@ -25,7 +22,9 @@ from worker_conformance.documents.json_types import (
     text_at,
 )
 from worker_conformance.errors import SuiteError, UsageError
+from worker_conformance.judge.excuses import BaselineRecord, BaselineTrouble, Excuse, Trouble
 from worker_conformance.judge.verdicts import (
+    SCHEMA_VERSION,
     CheckKind,
     CheckResult,
     DeclarationRecord,
@@ -45,7 +44,7 @@ from worker_conformance.report.evidence_json import (
     write_view,
     write_window,
 )
-from worker_conformance.resources import schemas_path
+from worker_conformance.report.validity import first_problem
 from worker_conformance.scenario.model import Level
 
 SECONDS_DIGITS = 3  # a check's time is worth knowing to the millisecond, no finer
@@ -64,7 +63,12 @@ def to_document(result: RunResult, *, timing: bool) -> JsonObject:
         },
         "worker": _worker(result.worker),
         "declaration": _declaration(result.declaration),
-        "run": {"seed": result.seed, "selection": _selection(result.selection)},
+        "run": {
+            "seed": result.seed,
+            "timeoutSeconds": result.timeout_seconds,
+            "selection": _selection(result.selection),
+        },
+        "baseline": None if result.baseline is None else _baseline(result.baseline),
         "outcome": _outcome(result),
         "checks": [_check(check) for check in result.checks],
     }
@@ -95,26 +99,68 @@ def read(path: Path) -> RunResult:
     """Read a result that this or an older suite wrote. Raises `UsageError` for anything else."""
     try:
         document = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise UsageError(
-            "not-a-result", f"cannot read a result: {error}", where=str(path)
-        ) from None
+    except OSError as error:
+        cause = f"cannot read a result: {error.strerror or error}"
+        hint = "a run that was interrupted, or that broke off, leaves no result"
+        raise UsageError("not-a-result", cause, hint, str(path)) from None
+    except (ValueError, RecursionError) as error:
+        cause = f"cannot read a result: {error}"
+        hint = "name a result.json that a run has written"
+        raise UsageError("not-a-result", cause, hint, where=str(path)) from None
+    return from_document(document, str(path))
+
+
+def from_document(document: JsonValue, where: str) -> RunResult:
+    """Read a result out of JSON members of any version; `where` names it in messages."""
+    document = _upgraded(document, where)
+    try:
+        problem = first_problem("report", document)
+        if not problem:
+            return _read(document)
+    except ValueError as error:  # such as two verdicts for one check: no schema can say that
+        problem = str(error)
+    hint = "this is no result, or it was changed by hand"
+    raise UsageError("not-a-result", problem, hint, where)
+
+
+def _upgraded(document: JsonValue, where: str) -> JsonObject:
+    """Bring a document of an older version to the layout of today, a version at a time."""
     version = document.get("schemaVersion") if isinstance(document, dict) else None
-    reader = _READERS.get(version) if isinstance(version, str) else None
-    if reader is None:
+    known = isinstance(version, str) and version in (*_UPGRADES, SCHEMA_VERSION)
+    if not isinstance(document, dict) or not known:
         raise UsageError(
             "result-version",
             f"a result of version {version!r} is unknown to this suite",
-            hint=f"known: {', '.join(_READERS)}; a newer suite may have written it",
-            where=str(path),
+            hint=f"known: {', '.join((*_UPGRADES, SCHEMA_VERSION))}; "
+            "a newer suite may have written it",
+            where=where,
         )
-    try:
-        problem = _first_problem(document)
-        if not problem:
-            return reader(document)
-    except ValueError as error:  # such as two verdicts for one check: no schema can say that
-        problem = str(error)
-    raise UsageError("not-a-result", problem, where=str(path))
+    while document["schemaVersion"] != SCHEMA_VERSION:
+        document = _UPGRADES[cast(str, document["schemaVersion"])](document)
+    return document
+
+
+def _from_1_to_2(document: JsonObject) -> JsonObject:
+    """Version 2 knows baselines, the digest of the adapter, and two more options of the run."""
+    worker, run, checks = (document.get(name) for name in ("worker", "run", "checks"))
+    if not (isinstance(worker, dict) and isinstance(run, dict) and isinstance(checks, list)):
+        return {**document, "schemaVersion": "2"}  # the schema will say what is missing
+    selection = find(run, "selection")
+    chosen = {**selection, "thorough": False} if isinstance(selection, dict) else selection
+    return {
+        **document,
+        "schemaVersion": "2",
+        "worker": {**worker, "adapterDigest": None},
+        "run": {**run, "timeoutSeconds": None, "selection": chosen},
+        "baseline": None,
+        "checks": [
+            {**check, "excuse": None} if isinstance(check, dict) else check for check in checks
+        ],
+    }
+
+
+_UPGRADES: Mapping[str, Callable[[JsonObject], JsonObject]] = {"1": _from_1_to_2}
+"""From each older version of the layout to the next one. None is ever taken away."""
 
 
 def _worker(worker: WorkerIdentity) -> JsonObject:
@@ -124,6 +170,7 @@ def _worker(worker: WorkerIdentity) -> JsonObject:
         "language": worker.language,
         "homepage": worker.homepage,
         "adapter": worker.adapter,
+        "adapterDigest": worker.adapter_digest,
         "transport": worker.transport,
     }
 
@@ -141,6 +188,19 @@ def _selection(selection: Selection) -> JsonObject:
         "profiles": list(selection.profiles),
         "checks": list(selection.checks),
         "quick": selection.quick,
+        "thorough": selection.thorough,
+    }
+
+
+def _baseline(record: BaselineRecord) -> JsonObject:
+    return {
+        "file": record.file,
+        "digest": record.digest,
+        "entries": record.entries,
+        "troubles": [
+            {"kind": one.kind.value, "checkId": one.check_id, "told": one.told}
+            for one in record.troubles
+        ],
     }
 
 
@@ -186,10 +246,20 @@ def _check(check: CheckResult) -> JsonObject:
         "measurements": [_measurement(each) for each in check.measurements],
         "rerun": check.rerun,
         "scenario": check.scenario,
+        "excuse": None if check.excuse is None else _excuse(check.excuse),
     }
     if check.estimates:
         told["estimates"] = [write_window(each) for each in check.estimates]
     return told
+
+
+def _excuse(excuse: Excuse) -> JsonObject:
+    return {
+        "reason": excuse.reason,
+        "expires": excuse.expires,
+        "issue": excuse.issue,
+        "verdict": excuse.verdict,
+    }
 
 
 def _failure(failure: Failure) -> JsonObject:
@@ -229,28 +299,14 @@ def _timing(result: RunResult) -> JsonObject:
 
 
 def _refuse_invalid(document: JsonObject) -> None:
-    problem = _first_problem(document)
+    problem = first_problem("report", document)
     if problem:
         raise SuiteError(
             "report-schema", f"the result does not fit the schema of reports: {problem}"
         )
 
 
-def _first_problem(document: JsonObject) -> str:
-    """Say where a document first leaves the schema of reports; empty if it does not."""
-    for error in _validator().iter_errors(document):
-        pointer = "/".join(["", *map(str, error.instance_path)])
-        return f"{pointer or 'the document'}: {error.message}"
-    return ""
-
-
-@cache
-def _validator() -> jsonschema_rs.Draft202012Validator:
-    schema = json.loads((schemas_path() / "report.schema.json").read_bytes())
-    return jsonschema_rs.Draft202012Validator(schema)
-
-
-def _read_version_1(document: JsonObject) -> RunResult:
+def _read(document: JsonObject) -> RunResult:
     seconds = cast("dict[str, float]", find(document, "timing", "checkSeconds") or {})
     return RunResult(
         suite=SuiteIdentity(
@@ -268,18 +324,17 @@ def _read_version_1(document: JsonObject) -> RunResult:
             profiles=_texts(document, "run", "selection", "profiles"),
             checks=_texts(document, "run", "selection", "checks"),
             quick=bool(find(document, "run", "selection", "quick")),
+            thorough=bool(find(document, "run", "selection", "thorough")),
         ),
         requirement_digest=text_at(document, "suite", "requirementDigest"),
         vector_digest=text_at(document, "suite", "vectorDigest"),
         checks=tuple(_read_check(each, seconds) for each in list_at(document, "checks")),
         coverage=cast("dict[str, int]", find(document, "coverage") or {}),
+        timeout_seconds=cast("float | None", find(document, "run", "timeoutSeconds")),
+        baseline=_read_baseline(find(document, "baseline")),
         protocol=text_at(document, "protocolVersion"),
         schema_version=text_at(document, "schemaVersion"),
     )
-
-
-_READERS: Mapping[str, Callable[[JsonObject], RunResult]] = {"1": _read_version_1}
-"""How to read each version of the layout. A version is added here and never taken away."""
 
 
 def _read_worker(document: JsonObject) -> WorkerIdentity:
@@ -290,6 +345,35 @@ def _read_worker(document: JsonObject) -> WorkerIdentity:
         homepage=_optional_text(document, "homepage"),
         adapter=text_at(document, "adapter"),
         transport=text_at(document, "transport"),
+        adapter_digest=_optional_text(document, "adapterDigest"),
+    )
+
+
+def _read_baseline(document: JsonValue) -> BaselineRecord | None:
+    if document is None:
+        return None
+    troubles = tuple(
+        BaselineTrouble(
+            Trouble(text_at(each, "kind")), text_at(each, "checkId"), text_at(each, "told")
+        )
+        for each in list_at(document, "troubles")
+    )
+    return BaselineRecord(
+        text_at(document, "file"),
+        text_at(document, "digest"),
+        integer_at(document, "entries"),
+        troubles,
+    )
+
+
+def _read_excuse(document: JsonValue) -> Excuse | None:
+    if document is None:
+        return None
+    return Excuse(
+        text_at(document, "reason"),
+        _optional_text(document, "expires"),
+        _optional_text(document, "issue"),
+        text_at(document, "verdict"),
     )
 
 
@@ -314,6 +398,7 @@ def _read_check(document: JsonValue, seconds: Mapping[str, float]) -> CheckResul
         seconds=seconds.get(check_id, 0.0),
         scenario=_optional_text(document, "scenario"),
         estimates=tuple(map(read_window, _optional_list(document, "estimates"))),
+        excuse=_read_excuse(find(document, "excuse")),
     )
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from worker_conformance.judge.verdicts import CheckResult, RunResult, Verdict
-from worker_conformance.report.telling import clause_line, figure, measured, visible
+from worker_conformance.report.story import figures, story
+from worker_conformance.report.telling import visible
 
 JunitOutcome = Failure | Error | Skipped
 
@@ -57,9 +58,9 @@ def _test_case(check: CheckResult, *, timing: bool) -> TestCase:
     if outcome is not None:
         # The constructor takes the message and the type; the text is what a CI system folds out.
         entry = outcome(_headline(check), check.verdict.value)
-        entry.text = _story(check)
+        entry.text = story(check)
         case.result = [entry]
-    case.system_out = _story(check) if check.verdict is not Verdict.PASS else _figures(check)
+    case.system_out = story(check) if check.verdict is not Verdict.PASS else figures(check)
     if check.failure is not None and check.failure.stderr.strip():
         case.system_err = visible(check.failure.stderr)
     return case
@@ -79,27 +80,3 @@ def _headline(check: CheckResult) -> str:
     if check.failure is not None and not check.reason:
         return visible(f"{check.requirement}: expected {check.failure.expected}")
     return visible(check.reason)
-
-
-def _story(check: CheckResult) -> str:
-    """Tell everything a failure prints on a terminal, without a layout."""
-    lines = [f"{check.verdict.value}: {check.title}", clause_line(check), check.summary]
-    if check.reason:
-        lines.append(f"reason: {check.reason}")
-    if check.failure is not None:
-        failure = check.failure
-        lines += [f"expected: {failure.expected}", f"observed: {failure.observed}"]
-        lines += [f"step: {failure.step}"] if failure.step else []
-        lines += ["transcript:", *(f"  {line}" for line in failure.transcript)]
-    figures = _figures(check)
-    lines += [figures] if figures else []
-    lines += [f"again: {check.rerun}"] if check.rerun else []
-    return visible("\n".join(lines))
-
-
-def _figures(check: CheckResult) -> str:
-    rows = []
-    for each in measured(check):
-        bound = "" if each.bound is None else f" (bound {figure(each.bound)})"
-        rows.append(f"{each.name}: {figure(each.value)}{bound} {each.unit}".rstrip())
-    return visible("\n".join(rows))

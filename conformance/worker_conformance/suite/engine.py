@@ -7,14 +7,13 @@ Never judges and never prints.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
-from typing import Protocol
 
 import pytest
-from attrs import define, evolve, field, frozen
+from attrs import evolve, frozen
 
 from worker_conformance import __version__
 from worker_conformance.errors import SuiteError, UsageError
@@ -26,24 +25,24 @@ from worker_conformance.judge.verdicts import (
     RunResult,
     Selection,
     SuiteIdentity,
-    Verdict,
     WorkerIdentity,
 )
 from worker_conformance.organization.organization import Organization
 from worker_conformance.port.contract import SUITE_NAME
 from worker_conformance.port.declaration import Declaration, Parameters
+from worker_conformance.port.digest import adapter_digest
 from worker_conformance.port.locate import locate
 from worker_conformance.scenario.loader import load
 from worker_conformance.scenario.model import Profile
 from worker_conformance.suite import checks
 from worker_conformance.suite.bench import Bench
 from worker_conformance.suite.checks import CheckInfo, catalogue
-from worker_conformance.suite.parcel import Parcel
+from worker_conformance.suite.collector import Collector, ProgressListener, Unheard
 from worker_conformance.suite.play import Sighting, sighting_of
-from worker_conformance.suite.plugin import OPTION, PARCEL, Orders
+from worker_conformance.suite.plugin import OPTION, Orders
 from worker_conformance.suite.properties.coverage import summed
 from worker_conformance.suite.rejudge import watch_again, wire_parameters
-from worker_conformance.suite.results import Rerun, Tallies, not_claimed, ordered, result_of
+from worker_conformance.suite.results import Rerun, Tallies, ordered, result_of
 
 __all__ = ["ProgressListener", "RunOptions", "catalogue", "rejudge", "replay", "run"]
 
@@ -84,32 +83,6 @@ class RunOptions:
         return WORLDS_QUICK if self.quick else WORLDS
 
 
-class _Unheard:
-    """Nobody listens."""
-
-    def planned(self, total: int) -> None:
-        """Say nothing."""
-
-    def started(self, check_id: str, title: str) -> None:
-        """Say nothing."""
-
-    def finished(self, result: CheckResult) -> None:
-        """Say nothing."""
-
-
-class ProgressListener(Protocol):
-    """Who wants to hear how a run goes."""
-
-    def planned(self, total: int) -> None:
-        """So many checks will be played."""
-
-    def started(self, check_id: str, title: str) -> None:
-        """A check begins."""
-
-    def finished(self, result: CheckResult) -> None:
-        """A check has come to its result."""
-
-
 def run(options: RunOptions, listener: ProgressListener) -> RunResult:
     """Judge a Worker.
 
@@ -118,19 +91,19 @@ def run(options: RunOptions, listener: ProgressListener) -> RunResult:
     """
     _refuse_unknown_profiles(options.profiles)
     selected = checks.select(options.select, options.profiles)
-    declaration, transport = _introduced(options)
+    declaration, transport = introduced(options)
     claimed = [info for info in selected if declaration.claims(info.profile)]
-    collector = _Collector(listener, Rerun(options.worker, options.seed))
+    collector = Collector(listener, Rerun(options.worker, options.seed))
     collector.skip([info for info in selected if not declaration.claims(info.profile)])
-    to_play = _to_play(claimed, selected, declaration, options)
+    to_play = scenarios_for(claimed, selected, declaration, options)
     monitors = [info for info in claimed if info.kind is CheckKind.MONITOR]
     listener.planned(len(to_play) + len(monitors))
-    _play(to_play, options, collector)
+    play(to_play, options, collector)
     if options.profiles and not options.select:
-        _play_aside(monitors, to_play, declaration, options, collector)
+        play_aside(monitors, to_play, declaration, options, collector)
     collector.sum_up(monitors, declaration.parameters)
-    shown = [info for info in selected if not _left_out(info, options)]
-    result = _result(options, declaration, transport, ordered(collector.results, shown))
+    shown = [info for info in selected if not left_out(info, options)]
+    result = result_over(options, declaration, transport, ordered(collector.results, shown))
     return evolve(result, coverage=summed(collector.coverages))
 
 
@@ -149,7 +122,7 @@ def replay(path: Path, options: RunOptions) -> RunResult:
     own = evolve(own, rerun=rerun.replay(path))
     watched = _watched(scenario.id, played.sightings, rerun, path, declaration.parameters)
     chosen = evolve(options, select=(scenario.id,))
-    return _result(chosen, declaration, transport, (own, *watched))
+    return result_over(chosen, declaration, transport, (own, *watched))
 
 
 def rejudge(trace: Trace, path: Path) -> RunResult:
@@ -160,7 +133,7 @@ def rejudge(trace: Trace, path: Path) -> RunResult:
     rerun = Rerun(str(path), trace.seed)
     watched = _watched(scenario.id, sightings, rerun, path, declaration.parameters)
     options = RunOptions(worker=str(path), select=(scenario.id,), seed=trace.seed)
-    return _result(options, declaration, "saved Trace", watched)
+    return result_over(options, declaration, "saved Trace", watched)
 
 
 def _watched(
@@ -189,13 +162,13 @@ def _refuse_unknown_profiles(profiles: Sequence[str]) -> None:
             raise UsageError("no-such-profile", f"there is no profile {name!r}", f"one of {known}")
 
 
-def _introduced(options: RunOptions) -> tuple[Declaration, str]:
+def introduced(options: RunOptions) -> tuple[Declaration, str]:
     """Bring the Worker up once, so that what it claims is known before anything is planned."""
     with Bench(locate(options.worker, options.timeout_seconds)) as bench:
         return bench.declaration(), bench.transport
 
 
-def _to_play(
+def scenarios_for(
     claimed: Sequence[CheckInfo],
     selected: Sequence[CheckInfo],
     declaration: Declaration,
@@ -210,15 +183,15 @@ def _to_play(
             if info.kind is not CheckKind.MONITOR and declaration.claims(info.profile)
         ]
         options = evolve(options, select=())  # none of these was asked for by its own name
-    return [info for info in vectors if not _left_out(info, options)]
+    return [info for info in vectors if not left_out(info, options)]
 
 
-def _play_aside(
+def play_aside(
     monitors: Sequence[CheckInfo],
     played: Sequence[CheckInfo],
     declaration: Declaration,
     options: RunOptions,
-    collector: _Collector,
+    collector: Collector,
 ) -> None:
     """What a chosen area's monitors watch for may occur in the vectors of other areas alone.
 
@@ -234,14 +207,14 @@ def _play_aside(
         if info.kind is CheckKind.VECTOR
         and info.check_id not in known
         and declaration.claims(info.profile)
-        and not _left_out(info, options)
+        and not left_out(info, options)
     ]
-    aside = _Collector(_Unheard(), collector.rerun)
-    _play(others, options, aside)
+    aside = Collector(Unheard(), collector.rerun)
+    play(others, options, aside)
     collector.borrow(aside, collector.unreached(monitors, declaration.parameters))
 
 
-def _left_out(info: CheckInfo, options: RunOptions) -> bool:
+def left_out(info: CheckInfo, options: RunOptions) -> bool:
     """Long drives wait for `--thorough`; `--quick` leaves out the ordinary ones as well.
 
     What is asked for by name is played in any case.
@@ -253,7 +226,11 @@ def _left_out(info: CheckInfo, options: RunOptions) -> bool:
 # --- playing --------------------------------------------------------------------------
 
 
-def _play(to_play: Sequence[CheckInfo], options: RunOptions, collector: _Collector) -> None:
+def play(to_play: Sequence[CheckInfo], options: RunOptions, collector: Collector) -> None:
+    """Let pytest play `to_play`; the collector hears what comes of it.
+
+    Raises SuiteError where a check came to no result.
+    """
     if not to_play:
         return
     orders = Orders(
@@ -299,76 +276,16 @@ def _own_pytest() -> Iterator[None]:
                 os.environ[name] = value
 
 
-@define(eq=False)
-class _Collector:
-    """A pytest plugin that hears every report and keeps what came of the checks."""
-
-    listener: ProgressListener
-    rerun: Rerun
-    results: dict[str, CheckResult] = field(factory=dict)
-    trouble: str = ""
-    coverages: list[Mapping[str, int]] = field(factory=list)
-    _tallies: Tallies = field(factory=Tallies)
-
-    def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """A check begins."""
-        check_id = nodeid.partition("[")[2].rstrip("]")
-        self.listener.started(check_id, checks.info_of(check_id).title)
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """A check is over; its parcel rides on the report."""
-        for name, value in report.user_properties:
-            if name == PARCEL and report.when == "call":
-                self._take(Parcel.unwrap(str(value)))
-                return
-        if report.failed:
-            self.trouble = self.trouble or str(report.longrepr)[-2_000:]
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Collecting our own folder does not fail, unless something of ours is broken."""
-        if report.failed:
-            self.trouble = self.trouble or str(report.longrepr)[-2_000:]
-
-    def skip(self, infos: Sequence[CheckInfo]) -> None:
-        """Checks of profiles that are not claimed: listed, never counted as passed."""
-        for info in infos:
-            self.results[info.check_id] = not_claimed(info, self.rerun)
-
-    def sum_up(self, monitors: Sequence[CheckInfo], parameters: Parameters) -> None:
-        """The monitors' results, once every Trace has been seen."""
-        for info in monitors:
-            result = self._tallies.result_of(info, self.rerun, parameters)
-            self.results[info.check_id] = result
-            self.listener.finished(result)
-
-    def unreached(
-        self, monitors: Sequence[CheckInfo], parameters: Parameters
-    ) -> tuple[CheckInfo, ...]:
-        """The monitors that have had nothing to judge, though they should."""
-        results = ((one, self._tallies.result_of(one, self.rerun, parameters)) for one in monitors)
-        return tuple(one for one, result in results if result.verdict is Verdict.INCONCLUSIVE)
-
-    def borrow(self, other: _Collector, monitors: Sequence[CheckInfo]) -> None:
-        """Take over what these monitors saw in another play."""
-        for info in monitors:
-            self._tallies.take_over(other._tallies, info.check_id)
-
-    def _take(self, parcel: Parcel) -> None:
-        self.results[parcel.result.check_id] = parcel.result
-        self._tallies.add(parcel.result.check_id, parcel.sightings)
-        self.coverages.append(parcel.coverage)
-        self.listener.finished(parcel.result)
-
-
 # --- after ----------------------------------------------------------------------------
 
 
-def _result(
+def result_over(
     options: RunOptions,
     declaration: Declaration,
     transport: str,
     results: tuple[CheckResult, ...],
 ) -> RunResult:
+    """What a run over `results` found out, with everything that names and repeats it."""
     effective, notes = declaration.parameters.effective()
     return RunResult(
         suite=SuiteIdentity(SUITE_NAME, __version__),
@@ -379,6 +296,7 @@ def _result(
             homepage=declaration.homepage,
             adapter=options.worker,
             transport=transport,
+            adapter_digest=adapter_digest(options.worker),
         ),
         declaration=DeclarationRecord(
             profiles=tuple(name for name in Profile if name in declaration.profiles),
@@ -387,7 +305,8 @@ def _result(
             notes=notes,
         ),
         seed=options.seed,
-        selection=Selection(options.profiles, options.select, options.quick),
+        selection=Selection(options.profiles, options.select, options.quick, options.thorough),
+        timeout_seconds=options.timeout_seconds,
         requirement_digest=checks.requirement_digest(),
         vector_digest=checks.vector_digest(),
         checks=results,

@@ -12,10 +12,12 @@ from pathlib import Path
 from time import perf_counter
 
 import pytest
-from attrs import asdict, frozen
+from attrs import asdict, evolve, frozen
 
-from worker_conformance.judge.verdicts import CheckKind, Verdict
+from worker_conformance.errors import AdapterError
+from worker_conformance.judge.verdicts import CheckKind, CheckResult, Verdict
 from worker_conformance.port.locate import locate
+from worker_conformance.report.story import story
 from worker_conformance.suite.bench import Bench
 from worker_conformance.suite.checks import CheckInfo, info_of, scenarios
 from worker_conformance.suite.comparisons.catalogue import BY_ID as COMPARISONS
@@ -25,10 +27,16 @@ from worker_conformance.suite.play import Played
 from worker_conformance.suite.properties.check import run_property
 from worker_conformance.suite.properties.saving import Origin
 from worker_conformance.suite.properties.theatre import Theatre
-from worker_conformance.suite.results import Rerun, result_of, result_of_property
+from worker_conformance.suite.results import Rerun, not_claimed, result_of, result_of_property
 
 PARCEL = "worker-conformance"
 OPTION = "--worker-conformance-orders"
+
+ORDERS = pytest.StashKey["Orders"]()
+"""Where `pytest_side` puts the orders of a pytest run that a user started."""
+
+EXCUSING = pytest.StashKey[Callable[[CheckResult], CheckResult]]()
+"""Where it puts what marks known failures."""
 
 Judge = Callable[[str], None]
 
@@ -65,13 +73,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def _orders(config: pytest.Config) -> Orders:
+    if ORDERS in config.stash:
+        return config.stash[ORDERS]
     return Orders.from_text(str(config.getoption(OPTION)))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """One test for each check of the orders, under its ID."""
-    if "check_id" in metafunc.fixturenames:
-        metafunc.parametrize("check_id", _orders(metafunc.config).checks)
+    config = metafunc.config
+    # A user's run has parameters with marks, and they come from elsewhere.
+    if "check_id" in metafunc.fixturenames and ORDERS not in config.stash:
+        metafunc.parametrize("check_id", _orders(config).checks)
 
 
 @pytest.fixture(scope="session")
@@ -93,6 +105,7 @@ def judge(bench: Bench, theatre: Theatre, request: pytest.FixtureRequest) -> Jud
     """Play one check and attach what came of it to the test's report."""
     orders = _orders(request.config)
     rerun = Rerun(orders.worker, orders.seed)
+    excusing = request.config.stash.get(EXCUSING, None)
 
     def played_of(check_id: str) -> Played:
         if check_id in COMPARISONS:
@@ -113,13 +126,37 @@ def judge(bench: Bench, theatre: Theatre, request: pytest.FixtureRequest) -> Jud
         result = result_of_property(info, run, rerun, perf_counter() - began)
         return Parcel(result, run.sightings, run.coverage)
 
+    def judge_claimed(info: CheckInfo) -> Parcel:
+        generated = info.kind is CheckKind.PROPERTY and info.check_id not in COMPARISONS
+        return judge_property(info) if generated else judge_scenario(info)
+
     def judge_one(check_id: str) -> None:
         info = info_of(check_id)
-        generated = info.kind is CheckKind.PROPERTY and check_id not in COMPARISONS
-        parcel = judge_property(info) if generated else judge_scenario(info)
-        result = parcel.result
+        if ORDERS in request.config.stash and _is_unclaimed(info, bench):
+            parcel = Parcel(not_claimed(info, rerun), ())
+        else:
+            parcel = judge_claimed(info)
+        if excusing is not None:
+            parcel = evolve(parcel, result=excusing(parcel.result))
         request.node.user_properties.append((PARCEL, parcel.wrap()))
-        if result.verdict.breaks_the_run or result.verdict is Verdict.ADVICE:
-            pytest.fail(f"{check_id}: {result.verdict}", pytrace=False)
+        _end(parcel.result)
 
     return judge_one
+
+
+def _is_unclaimed(info: CheckInfo, bench: Bench) -> bool:
+    """Whether the Worker says that it does not claim the check's area."""
+    try:
+        return not bench.declaration().claims(info.profile)
+    except AdapterError:
+        return False  # playing the check tells what is wrong with the adapter
+
+
+def _end(result: CheckResult) -> None:
+    """End a test as pytest names such ends. Advice passes: it has no effect on the exit code."""
+    if result.verdict.breaks_the_run:
+        pytest.fail(story(result), pytrace=False)
+    if result.verdict is Verdict.EXPECTED_FAIL:
+        pytest.xfail(result.reason)
+    if result.verdict in (Verdict.ABSTAINED, Verdict.NOT_CLAIMED):
+        pytest.skip(f"{result.verdict}: {result.reason}")

@@ -1,0 +1,1 @@
+"""Results side by side: what became worse or better, and how several Workers stand."""
