@@ -14,6 +14,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// How many Events above a gap are kept; the others will be delivered again.
 const BUFFERED_EVENTS_MAX: usize = 10_000;
 
+/// A Snapshot shows that an item was set aside and not how often: it counts as often enough.
+const UNKNOWN_TIMES: u32 = u32::MAX / 2;
+
 /// Who reads the history, and by whose keys Approvals are verified.
 pub struct Reader<'a> {
     pub agent_id: &'a str,
@@ -82,7 +85,10 @@ impl GroupHistory {
             "membership.changed" | "membership.ended" => {
                 self.take_membership(&payload["membership"], reader.agent_id);
             }
-            "approval.execution.granted" => self.take_approval(payload, reader),
+            "approval.execution.granted" => {
+                self.note_revision(text(payload, "workItemId"), count(event, "aggregateRevision"));
+                self.take_approval(payload, reader);
+            }
             "artifact.published" => {
                 self.published.insert(owned(payload, "artifactId"));
             }
@@ -93,6 +99,14 @@ impl GroupHistory {
             "mission.child.created" => self.take_work(event),
             _ if kind.starts_with("work.") && kind != "work.proposed" => self.take_work(event),
             _ => {} // Messages authorize nothing (MWP-FND-014); unknown kinds only have a place.
+        }
+    }
+
+    /// Takes note of an item's current revision; an Approval moves it too.
+    pub fn note_revision(&mut self, work_item_id: &str, revision: u64) {
+        if let Some(position) = self.position(work_item_id) {
+            let item = &mut self.items[position].item;
+            item.revision = item.revision.max(revision);
         }
     }
 
@@ -125,6 +139,14 @@ impl GroupHistory {
         }
         for artifact in entries(state, "artifacts") {
             restored.published.insert(owned(artifact, "artifactId"));
+        }
+        for tracked in &mut restored.items {
+            let known = self.tracked(&tracked.item.id);
+            tracked.times_set_aside = match (known, &tracked.checkpoint) {
+                (Some(known), _) => known.times_set_aside,
+                (None, Some(_)) => UNKNOWN_TIMES,
+                (None, None) => 0,
+            };
         }
         *self = restored;
     }

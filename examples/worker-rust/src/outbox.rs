@@ -139,6 +139,9 @@ impl Session {
         let pending = std::mem::take(&mut self.outbox.pending);
         for mut waiting in pending {
             if !self.still_makes_sense(&waiting) {
+                if waiting.intent.kind == "work.start" {
+                    self.scheduler.refund(waiting.group, &waiting.intent.work_item_id);
+                }
                 continue;
             }
             if waiting.due_at <= self.now && self.speaks(waiting.group) {
@@ -193,6 +196,12 @@ impl Session {
             // A refused start gives its slot back; the item is asked for anew a little later.
             self.held_back.insert(refused.intent.work_item_id, retry_at);
             return;
+        }
+        if code == "REVISION_CONFLICT" && error.get("currentRevision").is_some() {
+            let revision = count(error, "currentRevision");
+            let history = &mut self.groups[refused.group].history;
+            history.note_revision(&refused.intent.work_item_id, revision);
+            return; // The next Command goes by the current revision (MWP-EVT-007).
         }
         let is_stale = self.now.seconds_since(&refused.sent_at) > FRESH_SECONDS;
         let is_mendable = code == "ACTION_ID_COLLISION" || (code == "AUTH_INVALID_SIGNATURE" && is_stale);

@@ -22,13 +22,6 @@ impl Principal {
         }
     }
 
-    pub fn agent(id: &str) -> Self {
-        Self {
-            kind: "agent".to_owned(),
-            id: id.to_owned(),
-        }
-    }
-
     pub fn is_service(&self) -> bool {
         self.kind == "service"
     }
