@@ -11,7 +11,11 @@ const NEEDED_SCOPE: &str = "work.accept_offer";
 impl Session {
     /// The offer that stands for this Worker now, if there is one (MWP-WRK-004).
     pub fn open_offer<'a>(&self, tracked: &'a Tracked) -> Option<&'a Offer> {
-        let mut offers = tracked.item.offers.iter().filter(|_| tracked.item.state == State::Offered);
+        let mut offers = tracked
+            .item
+            .offers
+            .iter()
+            .filter(|_| tracked.item.state == State::Offered);
         offers.find(|offer| {
             let is_ours = offer.is_pending && offer.agent_id == self.agent.id;
             is_ours && offer.expires_at.as_ref().is_some_and(|end| self.now < *end)
@@ -72,15 +76,21 @@ impl Session {
         let has_scope = membership.scopes.iter().any(|scope| scope == NEEDED_SCOPE);
         let depends_in_vain = contract.dependencies.iter().any(|id| {
             let dependency = known.history.tracked(id);
-            dependency.is_some_and(|other| matches!(other.item.state, State::Failed | State::Cancelled))
+            dependency
+                .is_some_and(|other| matches!(other.item.state, State::Failed | State::Cancelled))
         });
-        let is_too_late = contract.deadline.as_ref().is_none_or(|deadline| *deadline <= self.now);
+        let is_too_late = contract
+            .deadline
+            .as_ref()
+            .is_none_or(|deadline| *deadline <= self.now);
         let card_version = self.agent.card_version.max(offer.card_version);
         if !tracked.item.is_whole {
             Some("other")
         } else if !has_scope || !tracked.item.authorization_eligible {
             Some("authorization")
-        } else if !self.is_capable(contract) || !self.policy.is_compatible(offer.card_version, card_version) {
+        } else if !self.is_capable(contract)
+            || !self.policy.is_compatible(offer.card_version, card_version)
+        {
             Some("capability")
         } else if is_too_late {
             Some("deadline")
@@ -99,12 +109,16 @@ impl Session {
     pub fn is_capable(&self, contract: &Contract) -> bool {
         contract.required_capabilities.iter().all(|required| {
             let mut own = self.agent.capabilities.iter();
-            own.any(|capability| capability.serves(required)) && !self.policy.is_unavailable(&required.id)
+            own.any(|capability| capability.serves(required))
+                && !self.policy.is_unavailable(&required.id)
         })
     }
 
     fn cannot_be_paid(&self, group_id: &str, contract: &Contract) -> bool {
-        let has_outside_effects = matches!(contract.side_effect_risk.as_str(), "external" | "high_risk" | "destructive");
+        let has_outside_effects = matches!(
+            contract.side_effect_risk.as_str(),
+            "external" | "high_risk" | "destructive"
+        );
         let no_effect_is_paid = contract.limit("externalSideEffectLimit") == Some(0.0);
         (has_outside_effects && no_effect_is_paid) || self.policy.is_spent(group_id, contract)
     }
@@ -114,7 +128,12 @@ impl Session {
         let queued = |position: usize| {
             let items = self.groups[position].history.items.iter();
             let waiting = items.filter(|tracked| self.waits(tracked)).count();
-            waiting + self.outbox.accepting().filter(|accepting| *accepting == position).count()
+            waiting
+                + self
+                    .outbox
+                    .accepting()
+                    .filter(|accepting| *accepting == position)
+                    .count()
         };
         let of_all: usize = (0..self.groups.len()).map(queued).sum();
         of_all as u64 >= self.policy.queued_items_max()
@@ -124,8 +143,10 @@ impl Session {
     /// Whether an item is accepted and neither runs nor has ended.
     fn waits(&self, tracked: &Tracked) -> bool {
         let is_ours = tracked.item.epoch_of(&self.agent.id).is_some();
-        let is_open = matches!(tracked.item.state, State::Queued | State::Active | State::Blocked);
+        let is_open = matches!(
+            tracked.item.state,
+            State::Queued | State::Active | State::Blocked
+        );
         is_ours && is_open && !self.is_in_a_slot(&tracked.item.id)
     }
 }
-

@@ -83,8 +83,16 @@ impl Session {
     /// How many slots a Group uses or has asked for.
     pub fn slots_of(&self, group: usize) -> u64 {
         let running = self.runs().filter(|(_, run)| run.group == group).count();
-        let starting = self.outbox.starting().filter(|(other, _)| *other == group).count();
-        let granted = self.granted().iter().filter(|(other, _)| *other == group).count();
+        let starting = self
+            .outbox
+            .starting()
+            .filter(|(other, _)| *other == group)
+            .count();
+        let granted = self
+            .granted()
+            .iter()
+            .filter(|(other, _)| *other == group)
+            .count();
         (running + starting + granted) as u64
     }
 
@@ -114,13 +122,20 @@ impl Session {
         let tracked = group.history.tracked(&run.work_item_id);
         let lease = tracked.and_then(|tracked| self.current_lease(tracked));
         let holds = lease.is_some_and(|lease| lease.id == run.lease_id);
-        let may_run = holds && !self.is_fenced && group.is_member(&self.now) && !group.history.mission_is_over;
+        let may_run = holds
+            && !self.is_fenced
+            && group.is_member(&self.now)
+            && !group.history.mission_is_over;
         match &run.phase {
-            Phase::Checkpointing(checkpoint) if tracked.is_some_and(|tracked| is_set_aside(tracked, checkpoint)) => {
+            Phase::Checkpointing(checkpoint)
+                if tracked.is_some_and(|tracked| is_set_aside(tracked, checkpoint)) =>
+            {
                 Some(&["pause", "release"])
             }
             Phase::Finished(_) | Phase::Waiting(_) if !may_run => Some(&["release"]),
-            Phase::Running | Phase::Preempting(_) if self.is_beyond_grace(group) => Some(&["cancel", "release"]),
+            Phase::Running | Phase::Preempting(_) if self.is_beyond_grace(group) => {
+                Some(&["cancel", "release"])
+            }
             _ if !may_run => Some(&["cancel", "release"]),
             _ => None,
         }
@@ -160,7 +175,11 @@ impl Session {
             for tracked in &group.history.items {
                 let lease = self.current_lease(tracked);
                 let is_new = lease.is_some_and(|lease| !self.used_leases.contains(&lease.id));
-                if is_new && !tracked.is_barred && self.gate_is_open(tracked) && self.suits_card(tracked) {
+                if is_new
+                    && !tracked.is_barred
+                    && self.gate_is_open(tracked)
+                    && self.suits_card(tracked)
+                {
                     granted.push((position, tracked.item.id.clone()));
                 }
             }
@@ -222,6 +241,9 @@ impl Session {
 /// Whether the fact of a Checkpoint has been delivered: the lease is released, the item queued.
 fn is_set_aside(tracked: &Tracked, checkpoint: &Checkpoint) -> bool {
     let is_recorded = tracked.checkpoint.as_ref() == Some(checkpoint);
-    let lease_is_closed = tracked.execution.as_ref().is_none_or(|lease| !lease.is_open);
+    let lease_is_closed = tracked
+        .execution
+        .as_ref()
+        .is_none_or(|lease| !lease.is_open);
     is_recorded && lease_is_closed && tracked.item.state == State::Queued
 }

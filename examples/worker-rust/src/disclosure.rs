@@ -47,7 +47,10 @@ impl Session {
             self.disclosures.0.remove(&tracked.item.id);
             return;
         }
-        let run = self.runs().find(|(_, run)| run.work_item_id == *id).map(|(_, run)| run);
+        let run = self
+            .runs()
+            .find(|(_, run)| run.work_item_id == *id)
+            .map(|(_, run)| run);
         if run.is_some_and(|run| matches!(run.phase, Phase::Finished(_))) {
             return;
         }
@@ -55,7 +58,11 @@ impl Session {
         let known = self.disclosures.0.get(id);
         let mut misses = 0;
         if let Some(known) = known {
-            let last = if began_at.is_some() { &known.completion } else { &known.start_latest };
+            let last = if began_at.is_some() {
+                &known.completion
+            } else {
+                &known.start_latest
+            };
             let was_moved = known.times_set_aside != tracked.times_set_aside
                 || (known.state != State::Blocked && tracked.item.state == State::Blocked)
                 || (known.state == State::Blocked && tracked.item.state != State::Blocked);
@@ -67,7 +74,13 @@ impl Session {
         self.publish_estimate(group, position, began_at, misses);
     }
 
-    fn publish_estimate(&mut self, group: usize, position: usize, began_at: Option<Instant>, misses: i32) {
+    fn publish_estimate(
+        &mut self,
+        group: usize,
+        position: usize,
+        began_at: Option<Instant>,
+        misses: i32,
+    ) {
         let tracked = &self.groups[group].history.items[position];
         let length = tracked.item.contract.seconds_at_most();
         let wait = self.longest_wait(group, tracked);
@@ -77,7 +90,11 @@ impl Session {
             Some(began_at) => began_at.clone(),
             None => self.now.plus(seconds_long(seconds)),
         };
-        let from = if began_at.is_some() { &self.now } else { &start_latest };
+        let from = if began_at.is_some() {
+            &self.now
+        } else {
+            &start_latest
+        };
         let completion = from.plus(seconds_long(rounded_up(length) * 2f64.powi(misses.min(20))));
         let status = match (tracked.item.state, &began_at) {
             (State::Blocked, _) => "blocked",
@@ -104,9 +121,15 @@ impl Session {
             start_latest,
             completion,
         };
-        let next = if began_at.is_some() { &disclosure.completion } else { &disclosure.start_latest };
+        let next = if began_at.is_some() {
+            &disclosure.completion
+        } else {
+            &disclosure.start_latest
+        };
         let next = next.clone();
-        self.disclosures.0.insert(tracked.item.id.clone(), disclosure);
+        self.disclosures
+            .0
+            .insert(tracked.item.id.clone(), disclosure);
         self.wake_at(next);
         self.effect(effect);
     }
@@ -115,13 +138,22 @@ impl Session {
     /// the Group's share of the slots.
     fn longest_wait(&self, group: usize, tracked: &Tracked) -> f64 {
         let known = &self.groups[group];
-        let before = known.history.items.iter().take_while(|other| other.item.id != tracked.item.id);
+        let before = known
+            .history
+            .items
+            .iter()
+            .take_while(|other| other.item.id != tracked.item.id);
         let owed = before.filter(|other| {
             let is_ours = other.item.epoch_of(&self.agent.id).is_some();
             is_ours && matches!(other.item.state, State::Queued | State::Active)
         });
-        let seconds: f64 = owed.map(|other| other.item.contract.seconds_at_most()).sum();
-        let weights = self.groups.iter().map(|other| self.policy.weight(&other.id));
+        let seconds: f64 = owed
+            .map(|other| other.item.contract.seconds_at_most())
+            .sum();
+        let weights = self
+            .groups
+            .iter()
+            .map(|other| self.policy.weight(&other.id));
         let share = self.policy.weight(&known.id) / weights.sum::<f64>();
         seconds / (share * self.slots.len().max(1) as f64)
     }

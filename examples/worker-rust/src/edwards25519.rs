@@ -8,18 +8,12 @@ use std::sync::OnceLock;
 
 const LIMB: u32 = 51;
 const MASK: u64 = (1 << LIMB) - 1;
-/// Twice the prime 2^255 - 19, by limbs: added before a subtraction so that no limb goes below 0.
-const TWICE_PRIME: [u64; 5] = [
-    2 * (MASK - 18),
-    2 * MASK,
-    2 * MASK,
-    2 * MASK,
-    2 * MASK,
-];
+/// Four times the prime 2^255 - 19, by limbs: added before a subtraction so that no limb goes below 0.
+const FOUR_PRIMES: [u64; 5] = [4 * (MASK - 18), 4 * MASK, 4 * MASK, 4 * MASK, 4 * MASK];
 /// The order L of the base point, little-endian.
 const ORDER: [u8; 32] = [
-    0xed, 0xd3, 0xf5, 0x5c, 0x1a, 0x63, 0x12, 0x58, 0xd6, 0x9c, 0xf7, 0xa2, 0xde, 0xf9, 0xde, 0x14, 0, 0,
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x10,
+    0xed, 0xd3, 0xf5, 0x5c, 0x1a, 0x63, 0x12, 0x58, 0xd6, 0x9c, 0xf7, 0xa2, 0xde, 0xf9, 0xde, 0x14,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x10,
 ];
 
 /// Whether 32 bytes are a public key: a canonical point of prime order, and not the identity.
@@ -103,7 +97,7 @@ impl Field {
     fn minus(self, other: Self) -> Self {
         let mut limbs = self.0;
         for (index, limb) in limbs.iter_mut().enumerate() {
-            *limb = *limb + 2 * TWICE_PRIME[index] - other.0[index];
+            *limb = *limb + FOUR_PRIMES[index] - other.0[index];
         }
         Self(limbs).carried()
     }
@@ -225,7 +219,12 @@ impl Point {
             x = Field::ZERO.minus(x);
         }
         let z = Field::ONE;
-        Some(Self { x, y, z, t: x.times(y) })
+        Some(Self {
+            x,
+            y,
+            z,
+            t: x.times(y),
+        })
     }
 
     fn plus(self, other: Self) -> Self {

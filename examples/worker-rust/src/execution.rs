@@ -1,54 +1,12 @@
 //! What the executor reports, and the Commands that are owed for it.
 
 use crate::capacity_slot::{Cause, Outcome, Phase, Run};
-use crate::group_history::Tracked;
-use crate::instant::seconds_long;
-use crate::json::{count, entries, owned, text};
-use crate::outbox::{Draft, Intent, RECORD_USAGE};
+use crate::json::{entries, owned, text, texts};
+use crate::outbox::{Draft, Intent};
 use crate::session::Session;
 use crate::signed_document::{ARTIFACT, EVIDENCE};
-use crate::work_item::{Checkpoint, RetryPolicy};
-use serde_json::{json, Map, Value};
-use std::collections::HashMap;
-use std::time::Duration;
-
-/// The dimensions of usage, and what a budget calls the limit of each.
-const DIMENSIONS: [(&str, &str); 6] = [
-    ("financial", "financialLimit"),
-    ("modelTokens", "modelTokenLimit"),
-    ("toolCalls", "toolCallLimit"),
-    ("computeSeconds", "computeSecondsLimit"),
-    ("wallClockSeconds", "wallClockSecondsLimit"),
-    ("externalSideEffects", "externalSideEffectLimit"),
-];
-
-/// The failed attempts at each item under one Ownership Epoch. They outlast a crash (MWP-WRK-018).
-#[derive(Default)]
-pub struct Failures(HashMap<(String, u64), Failure>);
-
-#[derive(Default)]
-struct Failure {
-    attempts: u64,
-    is_final: bool,
-    reason: String,
-    evidence: Vec<Value>,
-}
-
-impl Failures {
-    pub fn note(&mut self, record: &Value) {
-        let key = (owned(record, "workItemId"), count(record, "ownershipEpoch"));
-        let failure = self.0.entry(key).or_default();
-        failure.attempts += 1;
-        failure.is_final = record["isFinal"] == true;
-        failure.reason = owned(record, "reason");
-        failure.evidence = entries(record, "evidence").to_vec();
-    }
-
-    fn attempts(&self, work_item_id: &str, ownership_epoch: u64) -> u64 {
-        let failure = self.0.get(&(work_item_id.to_owned(), ownership_epoch));
-        failure.map_or(0, |failure| failure.attempts)
-    }
-}
+use crate::work_item::Checkpoint;
+use serde_json::{json, Value};
 
 impl Session {
     /// One report about one run; what it says of an earlier run of the item means nothing now.
@@ -60,7 +18,10 @@ impl Session {
                 && run.lease_id == text(stimulus, "leaseId")
                 && matches!(run.phase, Phase::Running | Phase::Preempting(_))
         };
-        let slot = self.runs().find(|(slot, run)| is_meant(*slot, run)).map(|(slot, _)| slot);
+        let slot = self
+            .runs()
+            .find(|(slot, run)| is_meant(*slot, run))
+            .map(|(slot, _)| slot);
         if text(report, "kind") == "operation" {
             return self.answer_operation(slot, stimulus);
         }
@@ -72,13 +33,7 @@ impl Session {
             "safe_point" => self.reach_safe_point(slot, report),
             "progress" => self.guard_budget(slot, report),
             "blocked" => self.take_block(slot, report),
-            "completed" => self.finish(
-                slot,
-                Outcome::Completed {
-                    artifacts: entries(report, "artifacts").to_vec(),
-                    evidence: entries(report, "evidence").to_vec(),
-                },
-            ),
+            "completed" => self.take_completion(slot, report),
             "failed" => self.take_failure(slot, report),
             _ => {}
         }
@@ -110,25 +65,6 @@ impl Session {
         }
     }
 
-    /// A budget that is used up pauses the work; the matter is escalated by blocking it (MWP-AUT-004).
-    fn guard_budget(&mut self, slot: usize, report: &Value) {
-        let Some(run) = &self.slots[slot] else {
-            return;
-        };
-        let tracked = self.groups[run.group].history.tracked(&run.work_item_id);
-        let Some(contract) = tracked.map(|tracked| &tracked.item.contract) else {
-            return;
-        };
-        let used = |name: &str| report["usage"][name].as_f64().unwrap_or(0.0);
-        let spent = DIMENSIONS
-            .iter()
-            .find(|(name, limit)| used(name) > 0.0 && contract.limit(limit).is_some_and(|limit| used(name) >= limit));
-        if let (Some((_, limit)), Phase::Running) = (spent, &run.phase) {
-            let resolution = format!("The budget of this WorkItem is used up: {limit}.");
-            self.ask_for_safe_point(slot, Cause::Budget(resolution));
-        }
-    }
-
     /// Blocked work is reported with its Checkpoint inside, and no other Command before (MWP-WRK-017).
     fn take_block(&mut self, slot: usize, report: &Value) {
         let checkpoint = Checkpoint::read(report);
@@ -145,40 +81,37 @@ impl Session {
         );
     }
 
-    /// A failed attempt: tried again within the contract's attempts, delay and deadline (MWP-WRK-018).
-    fn take_failure(&mut self, slot: usize, report: &Value) {
+    /// A result without Evidence for every acceptance criterion is none (MWP-WRK-025).
+    fn take_completion(&mut self, slot: usize, report: &Value) {
         let Some(run) = &self.slots[slot] else {
             return;
         };
-        let (work_item_id, epoch) = (run.work_item_id.clone(), run.ownership_epoch);
-        let Some(tracked) = self.groups[run.group].history.tracked(&work_item_id) else {
-            return;
-        };
-        let contract = &tracked.item.contract;
-        let attempts = self.failures.attempts(&work_item_id, epoch) + 1;
-        let next_at = self.now.plus(delay(&contract.retry, attempts));
-        let reason = owned(report, "code");
-        let is_retryable = contract.retry.retryable_failures.contains(&reason)
-            && attempts < contract.retry.max_attempts
-            && contract.deadline.as_ref().is_none_or(|deadline| next_at < *deadline);
+        let tracked = self.groups[run.group].history.tracked(&run.work_item_id);
         let evidence = entries(report, "evidence").to_vec();
-        let record = json!({
-            "workItemId": work_item_id,
-            "ownershipEpoch": epoch,
-            "isFinal": !is_retryable,
-            "reason": reason,
-            "evidence": evidence,
-        });
-        self.failures.note(&record);
-        self.journal.append(&json!({"failure": record}));
-        if !is_retryable {
-            self.finish(slot, Outcome::Failed { reason, evidence });
-        } else if let Some(run) = &mut self.slots[slot] {
-            run.phase = Phase::Waiting(next_at);
+        let covered: Vec<String> = evidence
+            .iter()
+            .flat_map(|one| texts(one, "criterionIds"))
+            .collect();
+        let mut criteria = tracked
+            .iter()
+            .flat_map(|tracked| &tracked.item.contract.criteria);
+        if criteria.all(|criterion| covered.contains(criterion)) {
+            let artifacts = entries(report, "artifacts").to_vec();
+            return self.finish(
+                slot,
+                Outcome::Completed {
+                    artifacts,
+                    evidence,
+                },
+            );
         }
+        self.take_failure(
+            slot,
+            &json!({"code": "EVIDENCE_INCOMPLETE", "evidence": evidence}),
+        );
     }
 
-    fn finish(&mut self, slot: usize, outcome: Outcome) {
+    pub fn finish(&mut self, slot: usize, outcome: Outcome) {
         if let Some(run) = &mut self.slots[slot] {
             run.phase = Phase::Finished(outcome);
         }
@@ -222,10 +155,16 @@ impl Session {
                     self.send_under_lease(run, intent, checkpoint);
                 }
             }
-            Phase::Finished(Outcome::Completed { artifacts, evidence }) => {
+            Phase::Finished(Outcome::Completed {
+                artifacts,
+                evidence,
+            }) => {
                 self.submit(run, artifacts, evidence);
             }
-            Phase::Finished(Outcome::Blocked { checkpoint, resolution }) => {
+            Phase::Finished(Outcome::Blocked {
+                checkpoint,
+                resolution,
+            }) => {
                 let intent = run.intent("work.block", &checkpoint.id);
                 let payload = json!({"checkpoint": told(checkpoint), "reason": resolution});
                 self.send_under_lease(run, intent, payload);
@@ -255,7 +194,10 @@ impl Session {
             self.send_under_lease(run, run.intent("artifact.publish", id), payload);
         }
         if all_are_published {
-            let ids: Vec<&str> = artifacts.iter().map(|artifact| text(artifact, "artifactId")).collect();
+            let ids: Vec<&str> = artifacts
+                .iter()
+                .map(|artifact| text(artifact, "artifactId"))
+                .collect();
             let evidence = self.signed_evidence(evidence);
             let payload = json!({"artifactIds": ids, "evidence": evidence});
             self.send_under_lease(run, run.intent("work.submit", ""), payload);
@@ -263,7 +205,7 @@ impl Session {
     }
 
     /// A Command that names the current lease; once that is gone it is dropped, never relabelled.
-    fn send_under_lease(&mut self, run: &Run, intent: Intent, mut payload: Value) {
+    pub fn send_under_lease(&mut self, run: &Run, intent: Intent, mut payload: Value) {
         if !self.may_send(run.group, &intent) {
             return;
         }
@@ -278,7 +220,7 @@ impl Session {
         });
     }
 
-    fn signed_evidence(&self, evidence: &[Value]) -> Vec<Value> {
+    pub fn signed_evidence(&self, evidence: &[Value]) -> Vec<Value> {
         let mut signed = evidence.to_vec();
         for document in &mut signed {
             self.agent.signer.sign(document, &EVIDENCE);
@@ -291,87 +233,23 @@ impl Session {
         let refused = |kind, key: &str| self.is_refused(run.group, &run.intent(kind, key));
         match &run.phase {
             Phase::Finished(Outcome::Completed { artifacts, .. }) => {
-                let mut ids = artifacts.iter().map(|artifact| text(artifact, "artifactId"));
+                let mut ids = artifacts
+                    .iter()
+                    .map(|artifact| text(artifact, "artifactId"));
                 refused("work.submit", "") || ids.any(|id| refused("artifact.publish", id))
             }
-            Phase::Finished(Outcome::Blocked { checkpoint, .. }) => refused("work.block", &checkpoint.id),
+            Phase::Finished(Outcome::Blocked { checkpoint, .. }) => {
+                refused("work.block", &checkpoint.id)
+            }
             Phase::Finished(Outcome::Failed { .. }) => refused("work.fail", ""),
             _ => false,
-        }
-    }
-
-    /// Whether the attempts at a queued item are used up.
-    pub fn has_failed(&self, tracked: &Tracked) -> bool {
-        let epoch = tracked.item.epoch_of(&self.agent.id).unwrap_or(0);
-        let failure = self.failures.0.get(&(tracked.item.id.clone(), epoch));
-        failure.is_some_and(|failure| failure.is_final)
-    }
-
-    /// Reports final failures whose own session ended before they were a fact: the item is queued
-    /// again, so that no lease is named.
-    fn report_old_failures(&mut self) {
-        let mut owed = Vec::new();
-        for ((work_item_id, epoch), failure) in &self.failures.0 {
-            for (position, group) in self.groups.iter().enumerate() {
-                let tracked = group.history.tracked(work_item_id).filter(|_| failure.is_final);
-                let is_queued = tracked.is_some_and(|tracked| {
-                    self.is_queued(tracked) && tracked.item.epoch_of(&self.agent.id) == Some(*epoch)
-                });
-                if is_queued && !self.is_in_a_slot(work_item_id) {
-                    owed.push((position, work_item_id.clone(), *epoch));
-                }
-            }
-        }
-        for (group, work_item_id, epoch) in owed {
-            let Some(failure) = self.failures.0.get(&(work_item_id.clone(), epoch)) else {
-                continue;
-            };
-            let evidence = self.signed_evidence(&failure.evidence);
-            let payload = json!({
-                "workItemId": work_item_id,
-                "ownershipEpoch": epoch,
-                "reason": failure.reason,
-                "evidence": evidence,
-            });
-            let intent = Intent {
-                kind: "work.fail",
-                work_item_id,
-                key: String::new(),
-            };
-            if self.may_send(group, &intent) {
-                self.send(Draft {
-                    intent,
-                    group,
-                    payload,
-                    extensions: None,
-                });
-            }
-        }
-    }
-
-    fn take_usage(&mut self, slot: usize, report: &Value) {
-        if let (Some(run), Some(usage)) = (&mut self.slots[slot], report["usage"].as_object()) {
-            run.uncharged = Some(usage.clone());
-        }
-    }
-
-    /// Has the ledger charged with what a run has used (section 12).
-    fn charge_usage(&mut self, run: &mut Run) {
-        let Some(usage) = run.uncharged.as_ref().filter(|usage| !is_zero(usage)) else {
-            return;
-        };
-        let intent = run.intent(RECORD_USAGE, "");
-        if self.may_send(run.group, &intent) {
-            let payload = json!({"usageDelta": in_all_dimensions(usage)});
-            self.send_under_lease(run, intent, payload);
-            run.uncharged = None;
         }
     }
 }
 
 impl Run {
     /// An intent under this run's lease.
-    fn intent(&self, kind: &'static str, key: &str) -> Intent {
+    pub fn intent(&self, kind: &'static str, key: &str) -> Intent {
         Intent {
             kind,
             work_item_id: self.work_item_id.clone(),
@@ -383,29 +261,4 @@ impl Run {
 /// A Checkpoint as Commands tell it.
 pub fn told(checkpoint: &Checkpoint) -> Value {
     json!({"checkpointId": checkpoint.id, "checkpointHash": checkpoint.hash})
-}
-
-/// Usage with a number in each of the six dimensions.
-pub fn in_all_dimensions(usage: &Map<String, Value>) -> Value {
-    let all = DIMENSIONS.iter().map(|(name, _)| {
-        let used = usage.get(*name).cloned().unwrap_or_else(|| json!(0));
-        ((*name).to_owned(), used)
-    });
-    Value::Object(all.collect())
-}
-
-fn is_zero(usage: &Map<String, Value>) -> bool {
-    usage.values().all(|used| used.as_f64().unwrap_or(0.0) == 0.0)
-}
-
-/// The wait before the next attempt: never longer than the contract's longest.
-fn delay(policy: &RetryPolicy, attempts: u64) -> Duration {
-    match policy.backoff.as_str() {
-        "none" => Duration::ZERO,
-        "exponential" => {
-            let doubled = seconds_long(2f64.powi(attempts.min(30) as i32 - 1));
-            doubled.min(policy.max_delay)
-        }
-        _ => policy.max_delay,
-    }
 }

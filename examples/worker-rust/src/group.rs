@@ -101,14 +101,21 @@ impl Group {
 
     /// The largest Membership Epoch seen anywhere.
     pub fn membership_epoch(&self) -> u64 {
-        let told = self.history.membership.as_ref().map_or(0, |known| known.epoch);
+        let told = self
+            .history
+            .membership
+            .as_ref()
+            .map_or(0, |known| known.epoch);
         told.max(self.membership_epoch)
     }
 
     /// Whether the Worker is a member now (MWP-MSN-010, MWP-MSN-011).
     pub fn is_member(&self, now: &Instant) -> bool {
         self.history.membership.as_ref().is_some_and(|membership| {
-            let has_expired = membership.provisional_until.as_ref().is_some_and(|end| end <= now);
+            let has_expired = membership
+                .provisional_until
+                .as_ref()
+                .is_some_and(|end| end <= now);
             !membership.is_ended && !has_expired
         })
     }

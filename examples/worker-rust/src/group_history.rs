@@ -66,7 +66,10 @@ impl GroupHistory {
         let is_known = sequence <= self.cursor
             || self.event_ids.contains(id)
             || self.waiting.contains_key(&sequence)
-            || self.waiting.values().any(|other| text(other, "eventId") == id);
+            || self
+                .waiting
+                .values()
+                .any(|other| text(other, "eventId") == id);
         let is_next = sequence == self.cursor + 1;
         if is_known || (!is_next && self.waiting.len() >= BUFFERED_EVENTS_MAX) {
             return Vec::new();
@@ -86,7 +89,10 @@ impl GroupHistory {
                 self.take_membership(&payload["membership"], reader.agent_id);
             }
             "approval.execution.granted" => {
-                self.note_revision(text(payload, "workItemId"), count(event, "aggregateRevision"));
+                self.note_revision(
+                    text(payload, "workItemId"),
+                    count(event, "aggregateRevision"),
+                );
                 self.take_approval(payload, reader);
             }
             "artifact.published" => {
@@ -162,7 +168,9 @@ impl GroupHistory {
     }
 
     pub fn tracked(&self, work_item_id: &str) -> Option<&Tracked> {
-        self.positions.get(work_item_id).map(|position| &self.items[*position])
+        self.positions
+            .get(work_item_id)
+            .map(|position| &self.items[*position])
     }
 
     pub fn position(&self, work_item_id: &str) -> Option<usize> {
@@ -172,13 +180,19 @@ impl GroupHistory {
     /// Whether everything that a WorkItem depends on is verified (MWP-WRK-007).
     pub fn dependencies_are_met(&self, tracked: &Tracked) -> bool {
         let mut dependencies = tracked.item.contract.dependencies.iter();
-        dependencies.all(|id| self.tracked(id).is_some_and(|other| other.item.state == State::Verified))
+        dependencies.all(|id| {
+            self.tracked(id)
+                .is_some_and(|other| other.item.state == State::Verified)
+        })
     }
 
     /// Of two documents about one Membership the one with the higher epoch counts, and the later.
     pub fn take_membership(&mut self, document: &Value, agent_id: &str) {
         let epoch = count(document, "membershipEpoch");
-        let is_older = self.membership.as_ref().is_some_and(|known| epoch < known.epoch);
+        let is_older = self
+            .membership
+            .as_ref()
+            .is_some_and(|known| epoch < known.epoch);
         if text(&document["member"], "id") != agent_id || is_older {
             return;
         }
@@ -195,7 +209,11 @@ impl GroupHistory {
     /// The Membership of a `start` or `join`: nothing against what the Group's own facts say.
     pub fn introduce_membership(&mut self, document: &Value, agent_id: &str) {
         let epoch = count(document, "membershipEpoch");
-        if self.membership.as_ref().is_none_or(|known| known.epoch < epoch) {
+        if self
+            .membership
+            .as_ref()
+            .is_none_or(|known| known.epoch < epoch)
+        {
             self.take_membership(document, agent_id);
         }
     }

@@ -81,7 +81,10 @@ impl Session {
         }
         let card = &payload["agentCard"];
         let version = count(card, "cardVersion");
-        if kind.ends_with(".agent_card_registered") && self.is_own_card(card) && version > self.agent.card_version {
+        if kind.ends_with(".agent_card_registered")
+            && self.is_own_card(card)
+            && version > self.agent.card_version
+        {
             self.agent.card_version = version;
             self.journal.append(&json!({"cardVersion": version}));
         }
@@ -89,7 +92,8 @@ impl Session {
 
     fn is_own_card(&self, card: &Value) -> bool {
         let issuer = self.registry.owner(text(&card["signature"], "keyId"));
-        let may_issue = issuer.is_some_and(|issuer| self.registry.authorized.card_issuer.contains(&issuer.id));
+        let may_issue =
+            issuer.is_some_and(|issuer| self.registry.authorized.card_issuer.contains(&issuer.id));
         text(card, "agentId") == self.agent.id
             && text(card, "organizationId") == self.agent.organization_id
             && may_issue
@@ -142,20 +146,27 @@ impl Session {
         }
         group.history.restore(snapshot, state, &reader);
         group.snapshot_hash = None;
-        self.journal.append(&json!({"snapshot": snapshot, "state": state}));
+        self.journal
+            .append(&json!({"snapshot": snapshot, "state": state}));
         let applied = self.groups[position].history.close_gap(&reader);
         self.note_events(applied);
         self.groups[position].begin_replay(&self.now);
         self.subscribe(&[position]);
     }
 
-    fn verify_snapshot(&self, group: usize, snapshot: &Value, state: &Value) -> Result<(), Refusal> {
+    fn verify_snapshot(
+        &self,
+        group: usize,
+        snapshot: &Value,
+        state: &Value,
+    ) -> Result<(), Refusal> {
         let creator = Principal::read(&snapshot["createdBy"]);
         verify(snapshot, &GROUP_SNAPSHOT, Some(&creator), &self.registry)?;
         if !creator.is_service() || !self.registry.authorized.archival.contains(&creator.id) {
             return Err(Refusal::Forbidden);
         }
-        let is_the_one = self.groups[group].snapshot_hash.as_deref() == Some(&content_hash(snapshot));
+        let is_the_one =
+            self.groups[group].snapshot_hash.as_deref() == Some(&content_hash(snapshot));
         if !is_the_one || content_hash(state) != text(snapshot, "stateHash") {
             return Err(Refusal::InvalidSignature);
         }
@@ -172,7 +183,9 @@ impl Session {
             .collect();
         if text(stimulus, "state") == "down" {
             for group in concerned {
-                self.groups[group].down_since.get_or_insert_with(|| self.now.clone());
+                self.groups[group]
+                    .down_since
+                    .get_or_insert_with(|| self.now.clone());
             }
             return;
         }

@@ -23,8 +23,16 @@ impl Instant {
         if !well_separated || !text.is_ascii() {
             return None;
         }
-        let (year, month, day) = (number(text, 0, 4)?, number(text, 5, 7)?, number(text, 8, 10)?);
-        let clock = [number(text, 11, 13)?, number(text, 14, 16)?, number(text, 17, 19)?];
+        let (year, month, day) = (
+            number(text, 0, 4)?,
+            number(text, 5, 7)?,
+            number(text, 8, 10)?,
+        );
+        let clock = [
+            number(text, 11, 13)?,
+            number(text, 14, 16)?,
+            number(text, 17, 19)?,
+        ];
         let lawful_date = year >= 1 && (1..=12).contains(&month) && day >= 1;
         if !lawful_date || day > days_of_month(year, month) {
             return None;
@@ -71,7 +79,12 @@ impl Instant {
     }
 
     fn nanoseconds(&self) -> u32 {
-        let digits: String = self.fraction.chars().chain("000000000".chars()).take(9).collect();
+        let digits: String = self
+            .fraction
+            .chars()
+            .chain("000000000".chars())
+            .take(9)
+            .collect();
         digits.parse().unwrap_or(0)
     }
 }
@@ -164,7 +177,11 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let month = if shifted < 10 {
+        shifted + 3
+    } else {
+        shifted - 9
+    };
     let year = year_of_era + era * 400 + i64::from(month <= 2);
     (year, month, day)
 }

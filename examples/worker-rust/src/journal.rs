@@ -50,7 +50,8 @@ impl Journal {
     pub fn append(&mut self, record: &Value) {
         let text = record.to_string();
         let sum = checksum(text.as_bytes());
-        self.unwritten.extend_from_slice(format!("{sum} {text}\n").as_bytes());
+        self.unwritten
+            .extend_from_slice(format!("{sum} {text}\n").as_bytes());
     }
 
     /// Makes all that was appended durable.

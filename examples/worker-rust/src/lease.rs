@@ -16,8 +16,13 @@ impl Session {
             let (group, work_item_id) = (run.group, run.work_item_id.clone());
             let is_leaving = matches!(run.phase, Phase::Checkpointing(_));
             let history = &self.groups[group].history;
-            let lease = history.tracked(&work_item_id).and_then(|tracked| self.current_lease(tracked));
-            let Some(lease) = lease.filter(|_| !is_leaving && !self.is_stuck(run)).cloned() else {
+            let lease = history
+                .tracked(&work_item_id)
+                .and_then(|tracked| self.current_lease(tracked));
+            let Some(lease) = lease
+                .filter(|_| !is_leaving && !self.is_stuck(run))
+                .cloned()
+            else {
                 continue;
             };
             let half = lease.expires_at.seconds_since(&lease.renewed_at) / 2.0;

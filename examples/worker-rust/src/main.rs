@@ -8,6 +8,7 @@ mod capacity_slot;
 mod disclosure;
 mod edwards25519;
 mod execution;
+mod failure;
 mod group;
 mod group_history;
 mod inbox;
@@ -25,6 +26,7 @@ mod scheduler;
 mod schema;
 mod session;
 mod signed_document;
+mod usage;
 mod work_item;
 
 use serde_json::{json, Value};

@@ -2,12 +2,13 @@
 //! (MWP-WRK-020, MWP-WRK-021).
 
 use crate::capacity_slot::Run;
-use crate::execution::{in_all_dimensions, told};
+use crate::execution::told;
 use crate::group::Group;
 use crate::instant::{seconds_long, Instant};
 use crate::json::{count, owned};
 use crate::outbox::{Draft, Intent};
 use crate::session::Session;
+use crate::usage::in_all_dimensions;
 use crate::work_item::{Checkpoint, State, OFFLINE_EXTENSION};
 use serde_json::{json, Value};
 
@@ -54,7 +55,13 @@ impl Session {
     }
 
     /// Keeps a Checkpoint for when the link is back, and frees the slot.
-    pub fn buffer(&mut self, slot: usize, checkpoint: Checkpoint, report: &Value, effects: &[&str]) {
+    pub fn buffer(
+        &mut self,
+        slot: usize,
+        checkpoint: Checkpoint,
+        report: &Value,
+        effects: &[&str],
+    ) {
         let Some(run) = &self.slots[slot] else {
             return;
         };
@@ -96,7 +103,8 @@ impl Session {
     pub fn reconcile(&mut self) {
         for buffered in std::mem::take(&mut self.buffered) {
             if self.is_settled(&buffered) {
-                self.journal.append(&json!({"reconciled": buffered.checkpoint.id}));
+                self.journal
+                    .append(&json!({"reconciled": buffered.checkpoint.id}));
                 continue;
             }
             if let Some(group) = self.group_position(&buffered.group_id) {

@@ -22,13 +22,15 @@ impl Operations {
     }
 
     pub fn revoke(&mut self, token_id: &str) {
-        self.tokens.retain(|token| text(token, "tokenId") != token_id);
+        self.tokens
+            .retain(|token| text(token, "tokenId") != token_id);
     }
 
     pub fn note(&mut self, record: &Value) {
         let epoch = count(record, "ownershipEpoch");
         let key = owned(record, "idempotencyKey");
-        self.carried_out.insert((owned(record, "workItemId"), epoch, key));
+        self.carried_out
+            .insert((owned(record, "workItemId"), epoch, key));
     }
 
     /// How many effects outside an item has had under an Ownership Epoch, but for one of that key.
@@ -51,7 +53,10 @@ impl Session {
             "operationId": report["operationId"],
         });
         let run = slot.and_then(|slot| self.slots[slot].as_ref());
-        match run.ok_or("no run under this lease").and_then(|run| self.permit(run, report)) {
+        match run
+            .ok_or("no run under this lease")
+            .and_then(|run| self.permit(run, report))
+        {
             Ok(permit) => {
                 effect["leaseId"] = json!(permit.lease_id);
                 effect["tokenId"] = json!(permit.token_id);
@@ -73,8 +78,13 @@ impl Session {
 
     fn permit(&self, run: &Run, report: &Value) -> Result<Permit, &'static str> {
         let group = &self.groups[run.group];
-        let tracked = group.history.tracked(&run.work_item_id).ok_or("no such WorkItem")?;
-        let lease = self.current_lease(tracked).filter(|lease| lease.id == run.lease_id);
+        let tracked = group
+            .history
+            .tracked(&run.work_item_id)
+            .ok_or("no such WorkItem")?;
+        let lease = self
+            .current_lease(tracked)
+            .filter(|lease| lease.id == run.lease_id);
         lease.ok_or("no current Execution Lease")?;
         let is_cut_off = group.down_since.is_some();
         if !group.is_member(&self.now) || group.history.mission_is_over {
@@ -99,13 +109,22 @@ impl Session {
             "ownershipEpoch": run.ownership_epoch,
             "operationId": report["operationId"],
         }));
-        let others = self.operations.others_carried_out(&run.work_item_id, run.ownership_epoch, &key);
+        let others =
+            self.operations
+                .others_carried_out(&run.work_item_id, run.ownership_epoch, &key);
         let limits = [
             tracked.item.contract.limit("externalSideEffectLimit"),
             token["budget"]["externalSideEffectLimit"].as_f64(),
-            self.policy.side_effects_left(&group.id).map(|left| left + others),
+            self.policy
+                .side_effects_left(&group.id)
+                .map(|left| left + others),
         ];
-        if is_outside && limits.into_iter().flatten().any(|limit| others + 1.0 > limit) {
+        if is_outside
+            && limits
+                .into_iter()
+                .flatten()
+                .any(|limit| others + 1.0 > limit)
+        {
             return Err("the budget for side effects is used up");
         }
         Ok(Permit {
@@ -121,7 +140,8 @@ impl Session {
     /// in an outage expiry may be overlooked for what is reversible.
     fn token(&self, run: &Run, kind: &str, overlooks_expiry: bool) -> Option<&Value> {
         self.operations.tokens.iter().find(|token| {
-            let in_force = Instant::parse(text(token, "expiresAt")).is_some_and(|end| self.now < end);
+            let in_force =
+                Instant::parse(text(token, "expiresAt")).is_some_and(|end| self.now < end);
             text(token, "leaseId") == run.lease_id
                 && text(token, "agentId") == self.agent.id
                 && count(token, "sessionEpoch") == self.epoch

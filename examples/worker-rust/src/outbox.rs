@@ -66,13 +66,19 @@ impl Outbox {
 
     /// The items whose start has been asked for and not answered: each takes a slot already.
     pub fn starting(&self) -> impl Iterator<Item = (usize, &str)> {
-        let starts = self.pending.iter().filter(|pending| pending.intent.kind == "work.start");
+        let starts = self
+            .pending
+            .iter()
+            .filter(|pending| pending.intent.kind == "work.start");
         starts.map(|pending| (pending.group, pending.intent.work_item_id.as_str()))
     }
 
     /// How many offers have been accepted without an answer yet, by Group.
     pub fn accepting(&self) -> impl Iterator<Item = usize> + '_ {
-        let accepts = self.pending.iter().filter(|pending| pending.intent.kind == "work.accept_offer");
+        let accepts = self
+            .pending
+            .iter()
+            .filter(|pending| pending.intent.kind == "work.accept_offer");
         accepts.map(|pending| pending.group)
     }
 
@@ -140,7 +146,8 @@ impl Session {
         for mut waiting in pending {
             if !self.still_makes_sense(&waiting) {
                 if waiting.intent.kind == "work.start" {
-                    self.scheduler.refund(waiting.group, &waiting.intent.work_item_id);
+                    self.scheduler
+                        .refund(waiting.group, &waiting.intent.work_item_id);
                 }
                 continue;
             }
@@ -161,14 +168,18 @@ impl Session {
             return; // Acceptance activates a Membership first; its own Event follows.
         }
         let cause = text(&event["cause"], "id");
-        self.outbox.pending.retain(|pending| text(&pending.command, "actionId") != cause);
+        self.outbox
+            .pending
+            .retain(|pending| text(&pending.command, "actionId") != cause);
     }
 
     /// An ERROR frame: it answers a Command, or asks a whole Group to be patient.
     pub fn receive_error(&mut self, error: &Value) {
         let code = text(error, "code");
         let group = self.group_position(text(error, "groupId"));
-        let wait = error.get("retryAfterMs").map(|_| count(error, "retryAfterMs") as f64 / 1000.0);
+        let wait = error
+            .get("retryAfterMs")
+            .map(|_| count(error, "retryAfterMs") as f64 / 1000.0);
         let retry_at = self.now.plus(seconds_long(wait.unwrap_or(RETRY_SECONDS)));
         if code == "CURSOR_TOO_OLD" {
             if let Some(group) = group {
@@ -181,7 +192,8 @@ impl Session {
         }
         let action_id = text(error, "relatedActionId");
         let mut pending = self.outbox.pending.iter();
-        let Some(position) = pending.position(|one| text(&one.command, "actionId") == action_id) else {
+        let Some(position) = pending.position(|one| text(&one.command, "actionId") == action_id)
+        else {
             return;
         };
         if error["retryable"] == true && self.outbox.pending[position].intent.kind != "work.start" {
@@ -190,7 +202,8 @@ impl Session {
         }
         let refused = self.outbox.pending.remove(position);
         if refused.intent.kind == "work.start" {
-            self.scheduler.refund(refused.group, &refused.intent.work_item_id);
+            self.scheduler
+                .refund(refused.group, &refused.intent.work_item_id);
         }
         if error["retryable"] == true {
             // A refused start gives its slot back; the item is asked for anew a little later.
@@ -204,7 +217,8 @@ impl Session {
             return; // The next Command goes by the current revision (MWP-EVT-007).
         }
         let is_stale = self.now.seconds_since(&refused.sent_at) > FRESH_SECONDS;
-        let is_mendable = code == "ACTION_ID_COLLISION" || (code == "AUTH_INVALID_SIGNATURE" && is_stale);
+        let is_mendable =
+            code == "ACTION_ID_COLLISION" || (code == "AUTH_INVALID_SIGNATURE" && is_stale);
         if !is_mendable {
             self.outbox.refused.insert(refused.intent, refused.ground);
         }
@@ -212,7 +226,9 @@ impl Session {
 
     /// The first instant at which a held item may be started.
     pub fn is_held_back(&self, work_item_id: &str) -> bool {
-        self.held_back.get(work_item_id).is_some_and(|until| self.now < *until)
+        self.held_back
+            .get(work_item_id)
+            .is_some_and(|until| self.now < *until)
     }
 
     fn still_makes_sense(&self, pending: &Pending) -> bool {
@@ -228,14 +244,20 @@ impl Session {
         }
         let payload = &command["payload"];
         match pending.intent.kind {
-            "work.accept_offer" => self.open_offer(tracked).is_some_and(|offer| offer.id == pending.intent.key),
+            "work.accept_offer" => self
+                .open_offer(tracked)
+                .is_some_and(|offer| offer.id == pending.intent.key),
             "work.start" => self.is_startable(pending.group, tracked),
             _ if command["extensions"].get(OFFLINE_EXTENSION).is_some() => {
                 tracked.item.epoch_of(&self.agent.id) == Some(count(payload, "ownershipEpoch"))
             }
             _ => match payload["executionLeaseId"].as_str() {
-                Some(lease_id) => self.current_lease(tracked).is_some_and(|lease| lease.id == lease_id),
-                None => tracked.item.epoch_of(&self.agent.id) == Some(count(payload, "ownershipEpoch")),
+                Some(lease_id) => self
+                    .current_lease(tracked)
+                    .is_some_and(|lease| lease.id == lease_id),
+                None => {
+                    tracked.item.epoch_of(&self.agent.id) == Some(count(payload, "ownershipEpoch"))
+                }
             },
         }
     }

@@ -80,6 +80,8 @@ impl Policy {
     }
 
     pub fn offline_grace_seconds(&self) -> f64 {
-        self.0["limits"]["offlineGraceSeconds"].as_f64().unwrap_or(0.0)
+        self.0["limits"]["offlineGraceSeconds"]
+            .as_f64()
+            .unwrap_or(0.0)
     }
 }

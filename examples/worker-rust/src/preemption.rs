@@ -32,7 +32,10 @@ impl Session {
     pub fn preempt(&mut self) {
         self.withdraw_preemptions();
         for slot in 0..self.slots.len() {
-            let Some(run) = self.slots[slot].as_ref().filter(|run| matches!(run.phase, Phase::Running)) else {
+            let Some(run) = self.slots[slot]
+                .as_ref()
+                .filter(|run| matches!(run.phase, Phase::Running))
+            else {
                 continue;
             };
             if let Some(cause) = self.duty_to_stop(run) {
@@ -51,7 +54,9 @@ impl Session {
         if !self.suits_card(tracked) {
             return Some(Cause::Upgrade);
         }
-        let is_due = |end: Option<Instant>| end.is_some_and(|end| end.seconds_since(&self.now) <= MARGIN_SECONDS);
+        let is_due = |end: Option<Instant>| {
+            end.is_some_and(|end| end.seconds_since(&self.now) <= MARGIN_SECONDS)
+        };
         if is_due(self.grace_ends_at(group)) {
             return Some(Cause::Grace);
         }
@@ -78,7 +83,10 @@ impl Session {
             let Phase::Preempting(Cause::Priority(waiting)) = &run.phase else {
                 continue;
             };
-            if candidates.iter().any(|candidate| candidate.work_item_id == *waiting) {
+            if candidates
+                .iter()
+                .any(|candidate| candidate.work_item_id == *waiting)
+            {
                 continue;
             }
             run.phase = Phase::Running;
@@ -115,7 +123,9 @@ impl Session {
 
     /// How many slots are free or will be before anything more is set aside.
     fn slots_to_come(&self) -> usize {
-        let leaving = self.runs().filter(|(_, run)| !matches!(run.phase, Phase::Running | Phase::Waiting(_)));
+        let leaving = self
+            .runs()
+            .filter(|(_, run)| !matches!(run.phase, Phase::Running | Phase::Waiting(_)));
         self.free_slots() + leaving.count()
     }
 
@@ -131,7 +141,8 @@ impl Session {
                 && group.is_reachable();
             may_give_way.then_some((rank, slot, &run.since))
         });
-        let (_, slot, since) = lower.min_by(|one, other| one.0.cmp(&other.0).then(other.2.cmp(one.2)))?;
+        let (_, slot, since) =
+            lower.min_by(|one, other| one.0.cmp(&other.0).then(other.2.cmp(one.2)))?;
         Some((slot, since.plus(seconds_long(PROGRESS_SECONDS))))
     }
 }

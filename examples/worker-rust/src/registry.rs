@@ -67,7 +67,9 @@ impl Registry {
                 approvers: texts(authorized, "approvers"),
             },
         };
-        registry.sound = entries(value, "keys").iter().all(|key| registry.add(key).is_some());
+        registry.sound = entries(value, "keys")
+            .iter()
+            .all(|key| registry.add(key).is_some());
         registry
     }
 

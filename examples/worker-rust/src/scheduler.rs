@@ -47,7 +47,10 @@ impl Scheduler {
 
     /// A start that was refused is not charged.
     pub fn refund(&mut self, group: usize, work_item_id: &str) {
-        if let (Some(charge), Some(finish)) = (self.charges.remove(work_item_id), self.finish.get_mut(&group)) {
+        if let (Some(charge), Some(finish)) = (
+            self.charges.remove(work_item_id),
+            self.finish.get_mut(&group),
+        ) {
             *finish -= charge;
         }
     }
@@ -89,7 +92,8 @@ impl Session {
                 break;
             };
             let weight = self.service_weight(next.group, next.rank);
-            self.scheduler.charge(next.group, &next.work_item_id, weight);
+            self.scheduler
+                .charge(next.group, &next.work_item_id, weight);
             self.ask_for_start(&next);
             free -= 1;
         }
@@ -99,7 +103,10 @@ impl Session {
         if let Some(until) = self.held_back.values().min().cloned() {
             self.wake_at(until);
         }
-        let pauses = self.groups.iter().filter_map(|group| group.paused_until.clone());
+        let pauses = self
+            .groups
+            .iter()
+            .filter_map(|group| group.paused_until.clone());
         if let Some(until) = pauses.filter(|until| now < *until).min() {
             self.wake_at(until);
         }
@@ -120,7 +127,10 @@ impl Session {
             }
         }
         let next = best.into_values().min_by(|one, other| {
-            let tags = self.scheduler.start_tag(one.group).total_cmp(&self.scheduler.start_tag(other.group));
+            let tags = self
+                .scheduler
+                .start_tag(one.group)
+                .total_cmp(&self.scheduler.start_tag(other.group));
             tags.then(other.rank.cmp(&one.rank))
                 .then(one.order(other))
                 .then(one.group.cmp(&other.group))
@@ -133,11 +143,14 @@ impl Session {
         let mut candidates = Vec::new();
         for (position, group) in self.groups.iter().enumerate() {
             let quota = self.policy.slot_quota(&group.id);
-            if !self.speaks(position) || quota.is_some_and(|quota| self.slots_of(position) >= quota) {
+            if !self.speaks(position) || quota.is_some_and(|quota| self.slots_of(position) >= quota)
+            {
                 continue;
             }
             for tracked in &group.history.items {
-                if self.is_startable(position, tracked) && self.may_send(position, &start_intent(tracked)) {
+                if self.is_startable(position, tracked)
+                    && self.may_send(position, &start_intent(tracked))
+                {
                     candidates.push(self.candidate(position, tracked));
                 }
             }
@@ -181,17 +194,27 @@ impl Session {
     /// Whether the ownership lease runs, and start-by has not passed for what never started.
     fn ownership_lasts(&self, tracked: &Tracked) -> bool {
         let epoch = tracked.item.epoch_of(&self.agent.id);
-        let lease = tracked.ownership.as_ref().filter(|lease| Some(lease.ownership_epoch) == epoch);
-        let was_started = tracked.execution.as_ref().is_some_and(|lease| Some(lease.ownership_epoch) == epoch);
+        let lease = tracked
+            .ownership
+            .as_ref()
+            .filter(|lease| Some(lease.ownership_epoch) == epoch);
+        let was_started = tracked
+            .execution
+            .as_ref()
+            .is_some_and(|lease| Some(lease.ownership_epoch) == epoch);
         lease.is_none_or(|lease| {
-            let is_in_time = lease.start_by.as_ref().is_none_or(|start_by| self.now < *start_by);
+            let is_in_time = lease
+                .start_by
+                .as_ref()
+                .is_none_or(|start_by| self.now < *start_by);
             lease.holds_at(&self.now) && (was_started || is_in_time)
         })
     }
 
     /// Whether nothing is gated, or an Approval for this Ownership Epoch is in force (MWP-AUT-003).
     pub fn gate_is_open(&self, tracked: &Tracked) -> bool {
-        self.gate_closes_at(tracked).is_none_or(|end| self.now < end)
+        self.gate_closes_at(tracked)
+            .is_none_or(|end| self.now < end)
     }
 
     /// When the gate of an item closes: at once where it is not open; `None` where there is none.
@@ -209,7 +232,10 @@ impl Session {
     /// Whether the acceptance holds under the present Agent Card (MWP-IDN-003).
     pub fn suits_card(&self, tracked: &Tracked) -> bool {
         let owner = tracked.item.owner.as_ref();
-        owner.is_some_and(|owner| self.policy.is_compatible(owner.card_version, self.agent.card_version))
+        owner.is_some_and(|owner| {
+            self.policy
+                .is_compatible(owner.card_version, self.agent.card_version)
+        })
     }
 
     fn candidate(&self, group: usize, tracked: &Tracked) -> Candidate {
@@ -218,7 +244,12 @@ impl Session {
         let accepted_at = owner.and_then(|owner| owner.accepted_at.clone());
         let accepted_at = accepted_at.unwrap_or_else(|| self.now.clone());
         let latest = accepted_at.plus(seconds_long(DEADLINE_SECONDS));
-        let deadline = tracked.item.contract.deadline.clone().unwrap_or_else(|| latest.clone());
+        let deadline = tracked
+            .item
+            .contract
+            .deadline
+            .clone()
+            .unwrap_or_else(|| latest.clone());
         let above = (self.policy.ranks() - 1).max(1) as f64;
         let lead = CLASS_SECONDS * rank as f64 / above;
         Candidate {

@@ -69,9 +69,13 @@ fn compile_patterns(schema: &Value, patterns: &mut HashMap<String, Regex>) {
                 let compiled = Regex::new(&absolute(pattern)).expect("a pattern is sound");
                 patterns.insert(pattern.clone(), compiled);
             }
-            members.values().for_each(|value| compile_patterns(value, patterns));
+            members
+                .values()
+                .for_each(|value| compile_patterns(value, patterns));
         }
-        Value::Array(entries) => entries.iter().for_each(|value| compile_patterns(value, patterns)),
+        Value::Array(entries) => entries
+            .iter()
+            .for_each(|value| compile_patterns(value, patterns)),
         _ => {}
     }
 }
@@ -112,24 +116,31 @@ impl Schemas {
     ) -> bool {
         let admits = |schema: &Value| self.admits(schema, root, value);
         let each = |rule: &Value, admitted: &dyn Fn(&Value) -> bool| {
-            rule.as_array().is_some_and(|rules| rules.iter().all(admitted))
+            rule.as_array()
+                .is_some_and(|rules| rules.iter().all(admitted))
         };
         match keyword {
             "$ref" => self
                 .resolve(rule.as_str().unwrap_or_default(), root)
                 .is_some_and(|(schema, root)| self.admits(schema, root, value)),
             "allOf" => each(rule, &admits),
-            "anyOf" => rule.as_array().is_some_and(|rules| rules.iter().any(admits)),
+            "anyOf" => rule
+                .as_array()
+                .is_some_and(|rules| rules.iter().any(admits)),
             "not" => !admits(rule),
             "if" => {
                 let branch = if admits(rule) { "then" } else { "else" };
-                keywords.get(branch).map_or(true, admits)
+                keywords.get(branch).is_none_or(admits)
             }
             "const" => equal(rule, value),
-            "enum" => rule.as_array().is_some_and(|rules| rules.iter().any(|one| equal(one, value))),
+            "enum" => rule
+                .as_array()
+                .is_some_and(|rules| rules.iter().any(|one| equal(one, value))),
             "type" => has_type(rule.as_str().unwrap_or_default(), value),
             _ => match value {
-                Value::Object(members) => self.keeps_members(keyword, rule, keywords, root, members),
+                Value::Object(members) => {
+                    self.keeps_members(keyword, rule, keywords, root, members)
+                }
                 Value::Array(entries) => self.keeps_entries(keyword, rule, root, entries),
                 Value::String(text) => self.keeps_text(keyword, rule, text),
                 Value::Number(number) => keeps_number(keyword, rule, number.as_f64()),
@@ -152,7 +163,9 @@ impl Schemas {
                 names.all(|name| members.contains_key(name))
             }),
             "properties" => rule.as_object().is_some_and(|properties| {
-                let mut present = properties.iter().filter_map(|(name, schema)| Some((schema, members.get(name)?)));
+                let mut present = properties
+                    .iter()
+                    .filter_map(|(name, schema)| Some((schema, members.get(name)?)));
                 present.all(|(schema, value)| self.admits(schema, root, value))
             }),
             "additionalProperties" => {
@@ -175,7 +188,9 @@ impl Schemas {
             "minItems" => entries.len() as u64 >= rule.as_u64().unwrap_or(0),
             "uniqueItems" => {
                 let mut seen = HashSet::new();
-                entries.iter().all(|entry| seen.insert(crate::canonical::canonical(entry)))
+                entries
+                    .iter()
+                    .all(|entry| seen.insert(crate::canonical::canonical(entry)))
             }
             _ => true,
         }
@@ -237,7 +252,9 @@ fn is_uri(text: &str) -> bool {
         return false;
     };
     let scheme_ok = scheme.starts_with(|letter: char| letter.is_ascii_alphabetic())
-        && scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || "+.-".contains(letter));
+        && scheme
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || "+.-".contains(letter));
     let bytes = rest.as_bytes();
     let lawful = |(position, byte): (usize, &u8)| match byte {
         b'%' => bytes

@@ -3,7 +3,7 @@
 use crate::canonical::hexadecimal;
 use crate::capacity_slot::Run;
 use crate::disclosure::Disclosures;
-use crate::execution::Failures;
+use crate::failure::Failures;
 use crate::group::Group;
 use crate::group_history::{GroupHistory, Reader, Tracked};
 use crate::instant::Instant;
@@ -84,7 +84,10 @@ impl Session {
             agent: Agent {
                 id: owned(agent, "agentId"),
                 signer: signer.ok_or_else(unsound)?,
-                capabilities: entries(agent, "capabilities").iter().map(Capability::read).collect(),
+                capabilities: entries(agent, "capabilities")
+                    .iter()
+                    .map(Capability::read)
+                    .collect(),
                 card_version: count(agent, "agentCardVersion"),
                 organization_id: owned(organization, "organizationId"),
             },
@@ -127,9 +130,10 @@ impl Session {
         match text(stimulus, "type") {
             "policy" => {
                 let policy = Policy::new(stimulus["policy"].clone());
-                let weights = self.groups.iter().map(|group| {
-                    (self.policy.weight(&group.id), policy.weight(&group.id))
-                });
+                let weights = self
+                    .groups
+                    .iter()
+                    .map(|group| (self.policy.weight(&group.id), policy.weight(&group.id)));
                 self.scheduler.reweigh(weights.collect());
                 self.policy = policy;
                 self.policies += 1;
@@ -220,7 +224,9 @@ impl Session {
             self.now = now;
         }
         let wall_clock = stimulus["wallClock"].as_str();
-        self.stamp = wall_clock.unwrap_or_else(|| text(stimulus, "now")).to_owned();
+        self.stamp = wall_clock
+            .unwrap_or_else(|| text(stimulus, "now"))
+            .to_owned();
     }
 
     /// Reads the journal: the Events that took effect, and what the Worker noted of its own.
@@ -235,7 +241,9 @@ impl Session {
                 history.or_default().apply(event, &reader);
             } else if let Some(snapshot) = record.get("snapshot") {
                 let history = self.other_histories.entry(owned(snapshot, "groupId"));
-                history.or_default().restore(snapshot, &record["state"], &reader);
+                history
+                    .or_default()
+                    .restore(snapshot, &record["state"], &reader);
             } else if let Some(version) = record["cardVersion"].as_u64() {
                 self.agent.card_version = self.agent.card_version.max(version);
             } else if let Some(failure) = record.get("failure") {
@@ -245,7 +253,8 @@ impl Session {
             } else if let Some(buffered) = record.get("buffered") {
                 self.buffered.push(Buffered::read(buffered));
             } else if let Some(id) = record["reconciled"].as_str() {
-                self.buffered.retain(|buffered| buffered.checkpoint.id != id);
+                self.buffered
+                    .retain(|buffered| buffered.checkpoint.id != id);
             }
         }
     }
@@ -257,7 +266,8 @@ impl Session {
             return position;
         }
         let history = self.other_histories.remove(id).unwrap_or_default();
-        self.groups.push(Group::new(document, history, &self.agent.id, &self.now));
+        self.groups
+            .push(Group::new(document, history, &self.agent.id, &self.now));
         self.groups.len() - 1
     }
 
@@ -297,7 +307,10 @@ impl Session {
     /// Whether Commands may go to a Group now.
     pub fn speaks(&self, group: usize) -> bool {
         let group = &self.groups[group];
-        let is_paused = group.paused_until.as_ref().is_some_and(|until| self.now < *until);
+        let is_paused = group
+            .paused_until
+            .as_ref()
+            .is_some_and(|until| self.now < *until);
         !self.is_fenced && !is_paused && self.hears(group)
     }
 
@@ -330,7 +343,11 @@ impl Session {
         let group = &mut self.groups[group];
         group.identifiers += 1;
         let digest = hexadecimal(group.id.as_bytes());
-        format!("{agent}:{kind}:{epoch}-{}-{}", &digest[..12], group.identifiers)
+        format!(
+            "{agent}:{kind}:{epoch}-{}-{}",
+            &digest[..12],
+            group.identifiers
+        )
     }
 
     pub fn frame(&mut self, frame: Value) {

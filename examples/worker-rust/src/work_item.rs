@@ -50,7 +50,10 @@ impl Capability {
         let core = version.split(['-', '+']).next().unwrap_or_default();
         Self {
             id: owned(value, "id"),
-            version: core.split('.').filter_map(|part| part.parse().ok()).collect(),
+            version: core
+                .split('.')
+                .filter_map(|part| part.parse().ok())
+                .collect(),
         }
     }
 
@@ -169,7 +172,10 @@ impl WorkItem {
 
     /// The Ownership Epoch under which an Agent owns it, if it does.
     pub fn epoch_of(&self, agent_id: &str) -> Option<u64> {
-        let owned_state = matches!(self.state, State::Queued | State::Active | State::Blocked | State::Submitted);
+        let owned_state = matches!(
+            self.state,
+            State::Queued | State::Active | State::Blocked | State::Submitted
+        );
         let owner = self.owner.as_ref().filter(|_| owned_state)?;
         (owner.agent_id == agent_id).then_some(owner.ownership_epoch)
     }
@@ -188,7 +194,9 @@ fn read_offer(value: &Value) -> Offer {
 /// Whether something carries a critical extension that this Worker does not know.
 pub fn bars(value: &Value) -> bool {
     value["extensions"].as_object().is_some_and(|extensions| {
-        let mut unknown = extensions.iter().filter(|(name, _)| *name != OFFLINE_EXTENSION);
+        let mut unknown = extensions
+            .iter()
+            .filter(|(name, _)| *name != OFFLINE_EXTENSION);
         unknown.any(|(_, extension)| extension["critical"] == true)
     })
 }
