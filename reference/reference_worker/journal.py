@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import weakref
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
@@ -48,6 +49,8 @@ class Journal:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        # Dropping a Worker without a word, as a crash within a process does, leaves no file open.
+        self._close = weakref.finalize(self, connection.close)
 
     @classmethod
     def open(cls, directory: Path) -> Self:
@@ -151,7 +154,7 @@ class Journal:
 
     def close(self) -> None:
         """Close the file; what was committed stays."""
-        self._connection.close()
+        self._close()
 
 
 def _sealed(key: str, row: str) -> str:

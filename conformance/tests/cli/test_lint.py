@@ -1,5 +1,6 @@
 """`lint`: mistakes in vectors are told with their place."""
 
+import shutil
 from pathlib import Path
 
 from worker_conformance.resources import vectors_path
@@ -31,3 +32,17 @@ def test_only_the_files_named_are_told_about(command, tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text("id: 1\n")
     outcome = command("lint", str(good))
     assert "bad.yaml" not in outcome.out
+
+
+def test_a_vector_of_the_suite_that_no_faulty_worker_fails_is_refused(
+    command, tmp_path: Path, monkeypatch
+) -> None:
+    shutil.copytree(vectors_path(), tmp_path / "vectors")
+    monkeypatch.setattr("worker_conformance.cli.lint.vectors_path", lambda: tmp_path / "vectors")
+    original = tmp_path / "vectors" / "replay" / "REPLAY-0001.yaml"
+    idle = original.with_name("REPLAY-0999.yaml")
+    idle.write_text(original.read_text("utf-8").replace("REPLAY-0001", "REPLAY-0999"), "utf-8")
+    outcome = command("lint", str(idle))
+    assert outcome.code == 1
+    assert "no faulty Worker is known that it fails" in outcome.out
+    assert "no faulty Worker" not in command("lint", str(original)).out

@@ -82,6 +82,7 @@ def test_the_factory_of_an_object_offers_a_process_too(adapters: Path) -> None:
 
 SUITE = """
 import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 from worker_conformance.port.subprocess_port import StdioPort
 port = StdioPort((sys.executable, "-S", "-E", sys.argv[1]))
 port.initialize()
@@ -118,5 +119,8 @@ def test_no_worker_and_no_child_of_it_outlives_the_suite_however_it_ends(
         group = int(suite.stdout.readline())
         if isinstance(how, signal.Signals):
             suite.send_signal(how)
-        suite.wait(20)
+        try:
+            suite.wait(20)
+        finally:
+            suite.kill()
     assert is_gone(group)

@@ -7,6 +7,13 @@ from collections.abc import Callable
 import pytest
 from attrs import evolve
 
+from worker_conformance.judge.evidence import (
+    EstimateWindow,
+    Mark,
+    MarkKind,
+    Timeline,
+    ViewPair,
+)
 from worker_conformance.judge.verdicts import (
     CheckKind,
     CheckResult,
@@ -78,6 +85,49 @@ LAG_FAILURE = Failure(
         "00:00:10  worker  COMMAND work.start a17",
         "00:00:20  worker  COMMAND work.start a18",
     ),
+)
+
+GAP_TIMELINE = Timeline(
+    groups=("A", "B"),
+    slots=("s1",),
+    marks=(
+        Mark(0, MarkKind.START, "suite", "start, Session Epoch 1, 1 slot(s), Groups A B"),
+        Mark(0, MarkKind.POSITION, "Worker", "SUBSCRIBE A:0", "A"),
+        Mark(0, MarkKind.EVENT, "suite", "EVENT A/1 k, EVENT A/2 k, EVENT A/3 k", "A", times=3),
+        Mark(0, MarkKind.ESTIMATE, "Worker", "disclose A a1", "A"),
+        Mark(0, MarkKind.COMMAND, "Worker", "COMMAND work.start a1", "A", times=3, until=60.0),
+        Mark(60, MarkKind.GRANTED, "suite", "Execution Lease of a1", "A", until=60.0),
+        Mark(60, MarkKind.RUN, "Worker", "run s1 A a1", "A", "s1", until=60.0),
+        Mark(90, MarkKind.SLOT, "suite", "execution s1 a1 progress", "", "s1", until=90.0),
+        Mark(120, MarkKind.REFUSED, "suite", "(refused: work.submit a1)", "A", until=120.0),
+        Mark(130, MarkKind.CUT, "suite", "link down B", "B", until=130.0),
+        Mark(140, MarkKind.CRASH, "suite", "SIGKILL", until=140.0),
+        Mark(150, MarkKind.ENDED, "suite", "Execution Lease of a1", "A", until=150.0),
+        Mark(600, MarkKind.POSITION, "Worker", "ACK A:5", "A", until=600.0),
+    ),
+    ends_at=600.0,
+    left_out=12,
+    left_out_after=4,
+    last_breaks=True,
+)
+VECTOR_TEXT = """id: REPLAY-0007
+title: A gap holds the Cursor for as long as it lasts
+steps:
+  - start
+  - expect: {ack: {A: 3}}
+"""
+VIEWS = (
+    ViewPair("an estimate: disclose", (0.0, 0.0), '{"confidence":0.42}', '{"confidence":0.57}'),
+    ViewPair("a Command: work.start", (60.0, None), '{"kind":"work.start"}', None, 12, 7),
+)
+WINDOWS = (
+    EstimateWindow("a1", 0.0, 60.0, 300.0, 0.5, 120.0),
+    EstimateWindow("a2", 0.0, 60.0, 300.0, 0.9, 900.0),
+    EstimateWindow("a3", 30.0, 60.0, 300.0, None, None),
+    EstimateWindow("b1", 0.0, 60.0, 300.0, 0.5, 120.0, "two slots"),
+)
+LAG = Measurement(
+    "backlogged lag", 9.0, 4.0, "dispatches", "", ((0, 0.1), (600, 0.9), (7200, 2.25), (9000, 1.5))
 )
 
 
@@ -176,6 +226,26 @@ def failing() -> RunResult:
         check_of("leases", 5, Verdict.EXPECTED_FAIL),
         check_of("preemption", 6, Verdict.ABSTAINED),
         check_of("offline", 1, Verdict.NOT_CLAIMED),
+    )
+    return run_over(*checks)
+
+
+@pytest.fixture
+def drawn() -> RunResult:
+    """Failures and passes with everything that a report can draw."""
+    gap = evolve(
+        GAP_FAILURE,
+        step="vectors/replay/REPLAY-0007.yaml:5",
+        timeline=GAP_TIMELINE,
+        vector=VECTOR_TEXT,
+    )
+    leak = Failure("the same bytes", "a difference", ("^^",), views=VIEWS, vector=VECTOR_TEXT)
+    checks = (
+        evolve(GAP, verdict=Verdict.FAIL, failure=gap, scenario="REPLAY-0007", estimates=WINDOWS),
+        evolve(SHARE, measurements=(LAG,)),
+        evolve(check_of("disclosure", 2, Verdict.FAIL), failure=leak),
+        evolve(check_of("disclosure", 3), estimates=WINDOWS),
+        *the_core(),
     )
     return run_over(*checks)
 

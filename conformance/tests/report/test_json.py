@@ -28,6 +28,11 @@ def test_a_stored_result_of_this_version_is_still_written_and_read_the_same(
     assert written == stored.read_bytes()
 
 
+def test_what_a_report_draws_survives_reading(drawn: RunResult, tmp_path: Path) -> None:
+    json_report.write(drawn, tmp_path / "result.json")
+    assert json_report.read(tmp_path / "result.json") == drawn
+
+
 @pytest.mark.parametrize("name", STORED)
 def test_a_frozen_result_of_version_1_is_read_as_one_of_today(
     name: str, request: pytest.FixtureRequest

@@ -7,7 +7,6 @@ import pytest
 
 from worker_conformance.errors import UsageError
 from worker_conformance.judge.verdicts import Verdict
-from worker_conformance.selftest.__main__ import SEED
 from worker_conformance.selftest.matrix import (
     Kind,
     Matrix,
@@ -17,7 +16,7 @@ from worker_conformance.selftest.matrix import (
     named,
     subjects,
 )
-from worker_conformance.selftest.page import LETTERS, render
+from worker_conformance.selftest.page import LETTERS, SEED, render
 
 PAGE = Path(__file__).parents[3] / "docs" / "kill-matrix.md"
 FRESH = ("silent", "names-no-lease")

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 PLAYS_FOR_EVER = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 from worker_conformance.port.locate import locate
 from worker_conformance.suite.bench import Bench
 from worker_conformance.suite.checks import scenarios
@@ -37,8 +38,11 @@ def test_no_folder_and_no_process_outlives_the_suite(how: signal.Signals, tmp_pa
     folder = Path(suite.stdout.readline().strip())
     assert folder.is_relative_to(tmp_path)
     suite.send_signal(how)
-    # The guard and the Worker hold the other ends of the pipe: it closes when all of them are gone.
-    suite.communicate(timeout=60)
+    try:
+        # The guard and the Worker hold the other ends of the pipe: it closes when all are gone.
+        suite.communicate(timeout=60)
+    finally:
+        suite.kill()
     _wait_until_gone(folder)
     assert not folder.exists()
     assert not [one for one in _command_lines() if str(folder) in one]

@@ -27,6 +27,7 @@ from worker_conformance.cli import (
     promote,
     replay,
     run,
+    selftest,
 )
 from worker_conformance.errors import (
     EXIT_SUITE,
@@ -88,6 +89,7 @@ for _command in (
     lint.lint,
     doctor.doctor,
     init.init,
+    selftest.selftest,
 ):
     app.add_command(_command)
 

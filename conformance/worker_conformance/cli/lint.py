@@ -4,7 +4,7 @@ Shows what the loader and `scenario.lint` find in the files named. Exit code 0 w
 nothing, else 1. Never runs a Worker, never changes a file.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -75,10 +75,24 @@ def _findings(files: Iterable[Path]) -> list[Finding]:
         (*rest, *scenarios),  # an ID given twice is then found in the later, which is the new one
         load_requirements(vectors_path() / REQUIREMENTS),
         load_retired(vectors_path() / RETIRED),
+        _noticed()
+        if any(file.is_relative_to(vectors_path().resolve()) for file in asked)
+        else None,
     )
     shown = {file.as_posix() for file in asked.values()}
     told = [finding for finding in found if _file_of(finding.where) in shown]
     return sorted([*unread, *told], key=lambda finding: finding.where)
+
+
+def _noticed() -> Mapping[str, Sequence[str]]:
+    """By check: the mutants that it should notice. The suite's own vectors have at least one."""
+    from worker_conformance.selftest.mutants import MUTANTS
+
+    found: dict[str, list[str]] = {}
+    for mutant in MUTANTS.values():
+        for check in mutant.killed_by:
+            found.setdefault(check, []).append(mutant.name)
+    return found
 
 
 def _load(files: Iterable[Path]) -> tuple[list[Finding], list[Scenario]]:

@@ -28,7 +28,7 @@ def tell(entries: Sequence[Entry], name_of: Callable[[str], str | None]) -> tupl
     def short(uri: str) -> str:
         return name_of(uri) or uri
 
-    lines = [line for entry in _without_silence(entries) for line in _lines(entry, short)]
+    lines = [line for entry in without_silence(entries) for line in _lines(entry, short)]
     if len(lines) <= LINES_MAX:
         return tuple(lines)
     dropped = len(lines) - LINES_MAX + 1
@@ -36,7 +36,7 @@ def tell(entries: Sequence[Entry], name_of: Callable[[str], str | None]) -> tupl
     return (*lines[:_HEAD], f"{'':>11}  …       {dropped} lines left out", *lines[-tail:])
 
 
-def _without_silence(entries: Sequence[Entry]) -> Iterator[Entry]:
+def without_silence(entries: Sequence[Entry]) -> Iterator[Entry]:
     """Drop ticks that nothing answered."""
     answered = {entry.call for entry in entries if entry.kind is EntryKind.EFFECT}
     for entry in entries:
@@ -46,16 +46,17 @@ def _without_silence(entries: Sequence[Entry]) -> Iterator[Entry]:
 
 
 def _lines(entry: Entry, short: Short) -> Iterator[str]:
-    who, texts = "suite", list(_stimulus(entry.body, short))
+    who, texts = "suite", list(told_of_stimulus(entry.body, short))
     if entry.kind is EntryKind.EFFECT:
-        who, texts = "Worker", [_effect(entry.body, short)]
+        who, texts = "Worker", [told_of_effect(entry.body, short)]
     elif entry.kind is EntryKind.NOTE:
-        who, texts = "suite", list(_note(entry.body))
+        who, texts = "suite", list(told_of_note(entry.body))
     for text in texts:
         yield f"{elapsed(entry.at):>11}  {who:<6}  {text}"
 
 
-def _stimulus(stimulus: JsonObject, short: Short) -> Iterator[str]:
+def told_of_stimulus(stimulus: JsonObject, short: Short) -> Iterator[str]:
+    """A message to the Worker, in a line or more."""
     kind = str(stimulus.get("type"))
     match kind:
         case "frames":
@@ -81,12 +82,13 @@ def _stimulus(stimulus: JsonObject, short: Short) -> Iterator[str]:
 
 
 def _frames(frames: JsonValue, short: Short) -> Iterator[str]:
-    told = [_frame(frame, short) for frame in _list(frames) if isinstance(frame, dict)]
+    told = [told_of_frame(frame, short) for frame in _list(frames) if isinstance(frame, dict)]
     for first in range(0, len(told), _EVENTS_PER_LINE):
         yield ", ".join(told[first : first + _EVENTS_PER_LINE])
 
 
-def _frame(frame: JsonObject, short: Short) -> str:
+def told_of_frame(frame: JsonObject, short: Short) -> str:
+    """A frame to the Worker, in some words."""
     kind = str(frame.get("frameType", "bytes"))
     if kind == "EVENT":
         event = frame.get("event")
@@ -103,7 +105,8 @@ def _work_in(event: JsonValue, short: Short) -> str:
     return f" {short(direct)}" if isinstance(direct, str) else ""
 
 
-def _effect(effect: JsonObject, short: Short) -> str:
+def told_of_effect(effect: JsonObject, short: Short) -> str:
+    """What the Worker did, in a line."""
     command = command_of(effect)
     if command is not None:
         work = find(command, "workItemId") or find(command, "payload", "workItemId")
@@ -135,7 +138,8 @@ def _known_in(command: JsonObject, short: Short) -> str:
     return next((short(text) for text in found), "")
 
 
-def _note(note: JsonObject) -> Iterator[str]:
+def told_of_note(note: JsonObject) -> Iterator[str]:
+    """A note of the suite, as far as a reader needs it."""
     match note.get("note"):
         case NoteKind.REFUSED:
             yield f"(refused: {note.get('kind')} {note.get('work') or ''}, {note.get('code')})"

@@ -17,6 +17,7 @@ from math import isfinite
 from attrs import field, frozen
 
 from worker_conformance.documents.json_types import JsonObject
+from worker_conformance.judge.evidence import EstimateWindow, Timeline, ViewPair
 from worker_conformance.judge.excuses import BaselineRecord, Excuse
 from worker_conformance.scenario.model import CORE_PROFILES, Level, Profile
 
@@ -89,7 +90,9 @@ class Failure:
     """What a failure prints: facts, and the shortest history that shows them.
 
     A line of `transcript` is virtual time, who speaks, and what is said:
-    `00:05:00  suite   EVENT A/4 work.offer.created a1`.
+    `00:05:00  suite   EVENT A/4 work.offer.created a1`. `timeline` is the same history in more
+    detail, for a picture; `views` are two views that had to be the same; `vector` is the text of
+    the scenario that was played, where it has one.
     """
 
     expected: str
@@ -97,6 +100,9 @@ class Failure:
     transcript: tuple[str, ...] = ()
     stderr: str = ""
     step: str | None = None
+    timeline: Timeline | None = None
+    views: tuple[ViewPair, ...] = ()
+    vector: str = ""
 
 
 @frozen
@@ -130,8 +136,9 @@ class CheckResult:
 
     `reason` says why there is no pass where nothing failed either (inconclusive, not claimed, …).
     `witness` counts how often the precondition occurred. `rerun` is a command line. `seconds` is
-    real time. `scenario` names the scenario in which a monitor saw what it reports. `excuse` is
-    the baseline's entry behind an expected failure.
+    real time. `scenario` names the scenario in which a monitor saw what it reports. `estimates` are
+    windows that the Worker published in it, beside what then happened. `excuse` is the baseline's
+    entry behind an expected failure.
     """
 
     check_id: str
@@ -150,6 +157,7 @@ class CheckResult:
     rerun: str = ""
     seconds: float = field(default=0.0, eq=False)
     scenario: str | None = None
+    estimates: tuple[EstimateWindow, ...] = ()
     excuse: Excuse | None = None
 
     def __attrs_post_init__(self) -> None:

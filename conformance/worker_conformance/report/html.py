@@ -12,6 +12,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
+from attrs import frozen
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
@@ -24,19 +25,30 @@ from worker_conformance.judge.verdicts import (
     Verdict,
 )
 from worker_conformance.report.clause_pages import clause_link
+from worker_conformance.report.estimate_picture import estimate_pictures
+from worker_conformance.report.history_table import history_of, vector_lines, vector_name
 from worker_conformance.report.picture import picture_of
 from worker_conformance.report.telling import (
     MEANINGS,
     WORDS,
     figure,
     measured,
+    unexpected,
     unexpected_first,
     verdicts_present,
     visible,
 )
+from worker_conformance.report.timeline_picture import timeline_picture
+from worker_conformance.report.timeline_words import clock
+from worker_conformance.report.views_table import places_of
 
 LISTED_MAX = 6
 """Names that a line still holds."""
+
+OPENED_MAX = 10
+"""Failures that stand open; more would hide what follows them."""
+
+STYLES = ("report.css", "pictures.css")
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -55,13 +67,17 @@ def write(result: RunResult, path: Path, *, timing: bool = True) -> None:
 
 def to_bytes(result: RunResult, *, timing: bool) -> bytes:
     """Spell `result` as HTML; `timing` adds how long the checks took."""
-    style, script = _own_file("report.css"), _own_file("report.js")
+    style = Markup("").join(map(_own_file, STYLES))
+    script = _own_file("report.js")
     text = (
         _environment()
         .get_template("report.html.j2")
         .render(
             result=result,
             checks=unexpected_first(result.checks),
+            unexpected=unexpected(result),
+            opened=_opened(result),
+            matrix=_matrix(result),
             verdicts=verdicts_present(result),
             verdict_pass=Verdict.PASS,
             figures=_figures(result),
@@ -94,6 +110,13 @@ def _environment() -> Environment:
         "figure": figure,
         "clause_link": clause_link,
         "picture": picture_of,
+        "timeline_picture": timeline_picture,
+        "estimate_pictures": estimate_pictures,
+        "places": places_of,
+        "history": history_of,
+        "vector_lines": vector_lines,
+        "vector_name": vector_name,
+        "clock": clock,
     }
     return environment
 
@@ -105,6 +128,31 @@ def _own_file(name: str) -> Markup:
 
 def _policy_hash(content: str) -> str:
     return f"sha256-{b64encode(sha256(content.encode()).digest()).decode()}"
+
+
+def _opened(result: RunResult) -> set[str]:
+    """The checks that stand open: the worst of those that have something to show."""
+    told = [c.check_id for c in unexpected(result) if c.verdict is not Verdict.INCONCLUSIVE]
+    return set(told[:OPENED_MAX])
+
+
+@frozen
+class RequirementRow:
+    """One requirement: the clauses it is of, its checks, and the worst verdict on it."""
+
+    name: str
+    clauses: tuple[str, ...]
+    level: str
+    verdict: Verdict
+    checks: tuple[CheckResult, ...]
+
+
+def _matrix(result: RunResult) -> list[RequirementRow]:
+    return [
+        RequirementRow(name, checks[0].clauses, checks[0].level.value, verdict, checks)
+        for name, verdict in result.requirements().items()
+        if (checks := tuple(c for c in result.checks if c.requirement == name))
+    ]
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -37,6 +37,14 @@ from worker_conformance.judge.verdicts import (
     Verdict,
     WorkerIdentity,
 )
+from worker_conformance.report.evidence_json import (
+    read_timeline,
+    read_view,
+    read_window,
+    write_timeline,
+    write_view,
+    write_window,
+)
 from worker_conformance.report.validity import first_problem
 from worker_conformance.scenario.model import Level
 
@@ -228,7 +236,7 @@ def _counts(counts: Mapping[Verdict, int]) -> JsonObject:
 
 
 def _check(check: CheckResult) -> JsonObject:
-    return {
+    told: JsonObject = {
         "checkId": check.check_id,
         "title": check.title,
         "summary": check.summary,
@@ -246,6 +254,9 @@ def _check(check: CheckResult) -> JsonObject:
         "scenario": check.scenario,
         "excuse": None if check.excuse is None else _excuse(check.excuse),
     }
+    if check.estimates:
+        told["estimates"] = [write_window(each) for each in check.estimates]
+    return told
 
 
 def _excuse(excuse: Excuse) -> JsonObject:
@@ -258,13 +269,20 @@ def _excuse(excuse: Excuse) -> JsonObject:
 
 
 def _failure(failure: Failure) -> JsonObject:
-    return {
+    told: JsonObject = {
         "expected": failure.expected,
         "observed": failure.observed,
         "transcript": list(failure.transcript),
         "stderr": failure.stderr,
         "step": failure.step,
     }
+    if failure.timeline is not None:
+        told["timeline"] = write_timeline(failure.timeline)
+    if failure.views:
+        told["views"] = [write_view(each) for each in failure.views]
+    if failure.vector:
+        told["vector"] = failure.vector
+    return told
 
 
 def _measurement(measurement: Measurement) -> JsonObject:
@@ -385,6 +403,7 @@ def _read_check(document: JsonValue, seconds: Mapping[str, float]) -> CheckResul
         rerun=text_at(document, "rerun"),
         seconds=seconds.get(check_id, 0.0),
         scenario=_optional_text(document, "scenario"),
+        estimates=tuple(map(read_window, _optional_list(document, "estimates"))),
         excuse=_read_excuse(find(document, "excuse")),
     )
 
@@ -396,6 +415,9 @@ def _read_failure(document: JsonValue) -> Failure:
         transcript=_texts(document, "transcript"),
         stderr=text_at(document, "stderr"),
         step=_optional_text(document, "step"),
+        timeline=read_timeline(find(document, "timeline")),
+        views=tuple(map(read_view, _optional_list(document, "views"))),
+        vector=_optional_text(document, "vector") or "",
     )
 
 
@@ -421,3 +443,7 @@ def _texts(document: JsonValue, *path: str) -> tuple[str, ...]:
 
 def _optional_text(document: JsonValue, member: str) -> str | None:
     return None if find(document, member) is None else text_at(document, member)
+
+
+def _optional_list(document: JsonValue, member: str) -> list[JsonValue]:
+    return [] if find(document, member) is None else list_at(document, member)

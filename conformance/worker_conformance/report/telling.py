@@ -17,6 +17,9 @@ from worker_conformance.judge.verdicts import (
     Verdict,
 )
 
+TRANSCRIPT_LINE = re.compile(r"\s*((?:\d+d )?\d\d:\d\d:\d\d(?:\.\d+)?)\s+(\w+)\s+(.*)")
+"""Virtual time since the scenario's epoch, speaker, and what is said."""
+
 STDERR_LINES_MAX = 20  # the end of a log explains a failure; all of it hides the failure
 TRANSCRIPT_LINES_MAX = 40  # more than a screen is read in the HTML report
 

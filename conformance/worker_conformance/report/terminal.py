@@ -5,7 +5,6 @@ the Worker. Reads well at 80 columns, without colour, and in a log file. Never d
 and never lets text that came out of a Worker act on the terminal: all of it goes through `_said`.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from pathlib import Path
@@ -25,6 +24,7 @@ from worker_conformance.judge.verdicts import (
     Verdict,
 )
 from worker_conformance.report.telling import (
+    TRANSCRIPT_LINE,
     WORDS,
     Consequences,
     clause_line,
@@ -197,7 +197,7 @@ def _history(lines: list[str]) -> Table:
     grid.add_column(no_wrap=True, style="dim")
     grid.add_column(overflow="fold")
     for line in lines:
-        parts = _TRANSCRIPT_LINE.fullmatch(line)
+        parts = TRANSCRIPT_LINE.fullmatch(line)
         if parts:
             grid.add_row(parts[1], parts[2], _said(parts[3]))
         else:
@@ -324,7 +324,3 @@ def _said(text: str, style: str = "") -> Text:
 
 def _indented(block: Table | Text) -> Padding:
     return Padding(block, (0, 0, 0, 2), expand=False)
-
-
-# Virtual time since the scenario's epoch, speaker, and what is said.
-_TRANSCRIPT_LINE = re.compile(r"\s*((?:\d+d )?\d\d:\d\d:\d\d(?:\.\d+)?)\s+(\w+)\s+(.*)")

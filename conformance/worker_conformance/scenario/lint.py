@@ -64,6 +64,7 @@ class _Whole:
     scenarios: Mapping[str, Scenario]
     requirements: Mapping[str, Requirement]
     retired: Mapping[str, RetiredId]
+    noticed: Mapping[str, Sequence[str]] | None
 
 
 Rule = Callable[[Scenario, _Whole], Iterator[Finding]]
@@ -73,12 +74,18 @@ def lint(
     scenarios: Sequence[Scenario],
     requirements: Mapping[str, Requirement],
     retired: Sequence[RetiredId],
+    noticed: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[Finding, ...]:
-    """Apply every rule to every scenario; findings in the order of the scenarios given."""
+    """Apply every rule to every scenario; findings in the order of the scenarios given.
+
+    `noticed` names, by vector, the faulty Workers that are known to fail it; without it nobody asks
+    whether a vector can fail.
+    """
     whole = _Whole(
         {scenario.id: scenario for scenario in scenarios},
         requirements,
         {entry.id: entry for entry in retired},
+        noticed,
     )
     findings = [
         finding for scenario in scenarios for rule in _RULES for finding in rule(scenario, whole)
@@ -110,6 +117,12 @@ def _names_itself(scenario: Scenario, whole: _Whole) -> Iterator[Finding]:
     if path.parent.name != scenario.profile:
         hint = f"move it to {scenario.profile}/, or change the profile"
         yield Finding(where, f"a {scenario.profile} vector lies in {path.parent.name}/", hint)
+
+
+def _can_fail(scenario: Scenario, whole: _Whole) -> Iterator[Finding]:
+    if whole.noticed is not None and not whole.noticed.get(scenario.id):
+        hint = "register a Worker with the fault that it is about (docs/contributing.md)"
+        yield Finding(_where(scenario), "no faulty Worker is known that it fails", hint)
 
 
 def _cites_a_requirement(scenario: Scenario, whole: _Whole) -> Iterator[Finding]:
@@ -277,6 +290,7 @@ def _at(scenario: Scenario, step: Step) -> str:
 
 _RULES: tuple[Rule, ...] = (
     _names_itself,
+    _can_fail,
     _cites_a_requirement,
     _cites_further_requirements,
     _says_what_is_at_stake,

@@ -5,10 +5,11 @@ Plays the suite's own scenarios and keeps verdicts as data. Never prints; `page`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from enum import StrEnum
 from fnmatch import fnmatch
+from time import perf_counter
 
 from attrs import evolve, field, frozen
 
@@ -32,6 +33,9 @@ KILLS = frozenset({Verdict.FAIL, Verdict.ADVICE})
 
 _BREAKS_A_PROFILE = frozenset({Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.ADAPTER_ERROR})
 
+
+SILENT = "silent"
+"""The null Worker that never says anything, and so may not pass a single check."""
 
 TWINS = frozenset(info.check_id for info in COMPARISONS if info.check_id.startswith("TWIN-"))
 """The checks that compare two runs of a Scheduler."""
@@ -63,11 +67,15 @@ class Subject:
 
 @frozen
 class Row:
-    """One Worker's verdicts by check; checks that were not played are absent."""
+    """One Worker's verdicts by check; checks that were not played are absent.
+
+    `seconds` is how long each check took that was played: a monitor plays nothing of its own.
+    """
 
     name: str
     kind: Kind
     verdicts: Mapping[str, Verdict] = field(factory=dict)
+    seconds: Mapping[str, float] = field(factory=dict, eq=False)
 
     def with_verdict(self, *verdicts: Verdict) -> tuple[str, ...]:
         """The checks that came to one of these verdicts."""
@@ -109,6 +117,26 @@ class Matrix:
         """The checks that notice no mutant: each is a defect, or has no mutant yet."""
         return tuple(check for check in self.checks if not self.killers_of(check))
 
+    def killed_once(self) -> tuple[str, ...]:
+        """The mutants that one check alone notices."""
+        return tuple(r.name for r in self.of(Kind.MUTANT) if len(r.killed_by()) == 1)
+
+    def failed_variants(self) -> tuple[str, ...]:
+        """The lawful Workers that a check fails."""
+        failed = (Verdict.FAIL, Verdict.ADAPTER_ERROR)
+        return tuple(r.name for r in self.of(Kind.VARIANT) if r.with_verdict(*failed))
+
+    def passing_nulls(self) -> tuple[str, ...]:
+        """The Workers that do nothing of what they claim and pass a profile all the same.
+
+        The silent one may not pass a single check.
+        """
+        return tuple(
+            row.name
+            for row in self.of(Kind.NULL)
+            if row.passed_profiles() or (row.name == SILENT and row.with_verdict(Verdict.PASS))
+        )
+
     def survivors(self) -> tuple[str, ...]:
         """The mutants that a check expected to notice them let live."""
         return tuple(
@@ -116,6 +144,10 @@ class Matrix:
             for row in self.of(Kind.MUTANT)
             if not set(MUTANTS[row.name].killed_by) & set(self.checks) <= set(row.killed_by())
         )
+
+
+Heard = Callable[[Row], None]
+"""Who wants to hear of each Worker that has been judged."""
 
 
 def subjects() -> Mapping[str, Subject]:
@@ -152,15 +184,30 @@ def named(names: Iterable[str]) -> tuple[Subject, ...]:
 
 
 def kill_matrix(
-    chosen: Sequence[Subject], checks: Iterable[str], seed: int, *, jobs: int = 1
+    chosen: Sequence[Subject],
+    checks: Iterable[str],
+    seed: int,
+    *,
+    jobs: int = 1,
+    heard: Heard = lambda _: None,
 ) -> Matrix:
     """Play the checks against the Workers; monitors are judged by the scenarios among them."""
     wanted = tuple(info_of(check).check_id for check in checks)
+    rows: dict[str, Row] = {}
+    for row in _rows(chosen, wanted, seed, jobs):
+        heard(row)
+        rows[row.name] = row
+    return Matrix(seed, wanted, tuple(rows[one.name] for one in chosen))
+
+
+def _rows(chosen: Sequence[Subject], wanted: Sequence[str], seed: int, jobs: int) -> Iterator[Row]:
+    """The rows as they come to be, in no order."""
     if jobs <= 1:
-        return Matrix(seed, wanted, tuple(play_all(one, wanted, seed) for one in chosen))
+        yield from (play_all(one, wanted, seed) for one in chosen)
+        return
     with ProcessPoolExecutor(jobs) as pool:
-        rows = pool.map(play_all, chosen, [wanted] * len(chosen), [seed] * len(chosen))
-        return Matrix(seed, wanted, tuple(rows))
+        for done in as_completed([pool.submit(play_all, one, wanted, seed) for one in chosen]):
+            yield done.result()
 
 
 def all_checks() -> tuple[str, ...]:
@@ -184,12 +231,15 @@ def _known(name: str, known: Mapping[str, Subject]) -> Subject:
 def play_all(subject: Subject, checks: Sequence[str], seed: int) -> Row:
     """One row of the matrix."""
     verdicts: dict[str, Verdict] = {}
+    seconds: dict[str, float] = {}
     tallies, rerun = Tallies(), Rerun(subject.factory, seed)
     with Bench(locate(subject.factory)) as bench:
         declared = bench.declaration()
         for check in checks:
             if (check in scenarios() or check in TWINS) and _is_played(subject, check, declared):
+                began = perf_counter()
                 played = _played(bench, check, seed)
+                seconds[check] = perf_counter() - began
                 verdicts[check] = played.verdict
                 tallies.add(check, played.sightings)
     for check in checks:
@@ -198,7 +248,8 @@ def play_all(subject: Subject, checks: Sequence[str], seed: int) -> Row:
             verdicts[check] = Verdict.NOT_CLAIMED
         elif info.kind is CheckKind.MONITOR:
             verdicts[check] = tallies.result_of(info, rerun, declared.parameters).verdict
-    return Row(subject.name, subject.kind, {c: verdicts[c] for c in checks if c in verdicts})
+    kept = {check: verdicts[check] for check in checks if check in verdicts}
+    return Row(subject.name, subject.kind, kept, seconds)
 
 
 def _played(bench: Bench, check: str, seed: int) -> Played:

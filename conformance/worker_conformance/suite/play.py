@@ -7,14 +7,18 @@ knows which check it runs for, and never talks to the Worker but through the Wor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import cast
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from worker_conformance.judge.conditions import Atom, View, atoms_of
 from worker_conformance.judge.conditions_fairness import ScheduleFinding, fair, served_within
+from worker_conformance.judge.evidence import EstimateWindow
 from worker_conformance.judge.monitors import Context, Monitor, watch
+from worker_conformance.judge.promises import windows_of
+from worker_conformance.judge.timeline import timeline_of
 from worker_conformance.judge.trace import NoteKind, Trace
 from worker_conformance.judge.transcript import tell
 from worker_conformance.judge.verdicts import Failure, Measurement, Verdict
@@ -28,6 +32,7 @@ from worker_conformance.scenario.model import (
     ConditionKind,
     Level,
     Mood,
+    Profile,
     Scenario,
     Step,
 )
@@ -35,6 +40,8 @@ from worker_conformance.suite.abstention import abstained, broken_abstention, fa
 from worker_conformance.suite.actions import perform
 from worker_conformance.suite.patience import Patience, leaves_time
 from worker_conformance.suite.world import NeverRests, OutOfReach, World
+
+VECTOR_SUFFIX = ".yaml"
 
 _UNREACHED = frozenset({Verdict.INCONCLUSIVE, Verdict.ABSTAINED})
 
@@ -73,6 +80,7 @@ class Played:
     measurements: tuple[Measurement, ...]
     sightings: tuple[Sighting, ...]
     trace: Trace
+    estimates: tuple[EstimateWindow, ...] = ()
 
 
 def play(
@@ -169,9 +177,7 @@ class _Course:
         elif self.witness == 0:
             verdict, self.unreached = Verdict.INCONCLUSIVE, "nothing that the Worker did was judged"
         if failure and stderr:
-            failure = Failure(
-                failure.expected, failure.observed, failure.transcript, stderr, failure.step
-            )
+            failure = evolve(failure, stderr=stderr)
         return Played(
             verdict=verdict,
             witness=self.witness,
@@ -180,6 +186,7 @@ class _Course:
             measurements=tuple(self.measurements),
             sightings=self._sightings(),
             trace=self.world.trace,
+            estimates=self._estimates() if failure or _tells_estimates(scenario) else (),
         )
 
     # --- abstaining -------------------------------------------------------------------
@@ -260,9 +267,18 @@ class _Course:
         return False
 
     def _failure(self, expected: str, observed: str, where: str | None) -> Failure:
-        trace, names = self.world.trace, self.world.organization.names
-        transcript = tell(trace.since(0), names.name_of)
-        return Failure(expected, observed, transcript, step=where)
+        entries, name_of = self.world.trace.since(0), self.world.organization.names.name_of
+        return Failure(
+            expected,
+            observed,
+            tell(entries, name_of),
+            step=where,
+            timeline=timeline_of(entries, name_of),
+            vector=text_of_vector(self.world.scenario),
+        )
+
+    def _estimates(self) -> tuple[EstimateWindow, ...]:
+        return windows_of(self.world.trace, self.world.organization.names.name_of)
 
     def _sightings(self) -> tuple[Sighting, ...]:
         """Let the monitors watch the whole Trace."""
@@ -274,17 +290,46 @@ class _Course:
             secrets=organization.secrets(),
         )
         trace, name_of = self.world.trace, organization.names.name_of
-        return tuple(sighting_of(monitor, trace, name_of) for monitor in watch(trace, context))
+        vector = text_of_vector(self.world.scenario)
+        return tuple(
+            sighting_of(monitor, trace, name_of, vector) for monitor in watch(trace, context)
+        )
 
 
-def sighting_of(monitor: Monitor, trace: Trace, name_of: Callable[[str], str | None]) -> Sighting:
-    """What a monitor saw, with the history up to its first breach."""
+def sighting_of(
+    monitor: Monitor, trace: Trace, name_of: Callable[[str], str | None], vector: str = ""
+) -> Sighting:
+    """What a monitor saw, with the history up to its first breach, and the vector's text."""
     if not monitor.breaches:
         return Sighting(monitor.info.check_id, monitor.witness, None)
     first = monitor.breaches[0]
-    history = tell(trace.since(0)[: first.index + 1], name_of)
-    failure = Failure(first.expected, first.observed, history)
+    history = trace.since(0)[: first.index + 1]
+    failure = Failure(
+        first.expected,
+        first.observed,
+        tell(history, name_of),
+        timeline=timeline_of(history, name_of, last_breaks=True),
+        vector=vector,
+    )
     return Sighting(monitor.info.check_id, monitor.witness, failure)
+
+
+def text_of_vector(scenario: Scenario) -> str:
+    """What stands in the file that a scenario was read from; empty where it was made."""
+    source = scenario.source or ""
+    return _written(source) if source.endswith(VECTOR_SUFFIX) else ""
+
+
+@lru_cache(maxsize=1)  # asked for by every condition and monitor of one scenario in turn
+def _written(source: str) -> str:
+    try:
+        return Path(source).read_text("utf-8")
+    except OSError:
+        return ""  # a name that the loader was given, and no file
+
+
+def _tells_estimates(scenario: Scenario) -> bool:
+    return scenario.profile is Profile.DISCLOSURE
 
 
 def _place_of(scenario: Scenario) -> str:

@@ -52,6 +52,7 @@ def result_of(info: CheckInfo, played: Played, rerun: Rerun, seconds: float) -> 
         measurements=played.measurements,
         seconds=seconds,
         scenario=info.check_id,
+        estimates=played.estimates,
     )
 
 

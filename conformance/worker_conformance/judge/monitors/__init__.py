@@ -50,6 +50,7 @@ REGISTRY: Sequence[tuple[MonitorInfo, type[Monitor]]] = (
     (commands.GIVES_ITS_REVISION, commands.GivesItsRevision),
     (positions.ACKS_IN_TIME, positions.AcksInTime),
     (frames.REJECTIONS_NAME_THEIR_STAGE, frames.RejectionsNameTheirStage),
+    (positions.REPETITIONS_ARE_NO_BREACH, positions.RepetitionsAreNoBreach),
     (privacy.PRESENCE_TELLS_NOTHING, privacy.PresenceTellsNothing),
     (privacy.LOGS_HOLD_NO_CONTENT, privacy.LogsHoldNoContent),
     (isolation.RESUMES_ITS_OWN_CHECKPOINT, isolation.ResumesItsOwnCheckpoint),

@@ -102,8 +102,11 @@ class EstimatesAreKeptUp(Monitor):
     Material is what makes the last estimate false: the item went back to its queue, was blocked or
     unblocked, or its start window ran out while it was still waiting. What is over within the
     declared granularity, or before the link is back, was no change that anybody could plan by.
+    What was started for the Authority alone, and never ran here, has left its estimate as true as
+    it was: a start that was revoked before the Worker heard of it.
     """
 
+    _ran: set[str] = field(factory=set)
     _last: dict[str, _Published] = field(factory=dict)
     _changed: dict[str, int] = field(factory=dict)
     _states: dict[str, str] = field(factory=dict)
@@ -124,15 +127,22 @@ class EstimatesAreKeptUp(Monitor):
             if item is None or item.state == before:
                 continue
             self._states[work_item_id] = item.state
-            if item.state == "blocked" or (before in ("active", "blocked") and _waits(item)):
+            if item.state == "blocked" or self._went_back(item, before):
+                self._ran.discard(work_item_id)
                 self._changed[work_item_id] = entry.at
             else:
                 self._changed.pop(work_item_id, None)
+
+    def _went_back(self, item: ItemFact, before: str | None) -> bool:
+        ran = before == "blocked" or (before == "active" and item.work_item_id in self._ran)
+        return ran and _waits(item)
 
     def effect(self, entry: Entry) -> None:
         """Take in an estimate."""
         estimate = entry.body.get("estimate")
         work_item_id = text(entry.body, "workItemId")
+        if entry.body.get("type") == "run":
+            self._ran.add(work_item_id)
         item = self.facts.items.now(work_item_id)
         if entry.body.get("type") != "disclose" or not isinstance(estimate, dict) or item is None:
             return

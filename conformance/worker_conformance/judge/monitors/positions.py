@@ -1,12 +1,13 @@
-"""Monitors of Cursors: what a Worker acknowledges and where it resumes."""
+"""Monitors of positions: what a Worker acknowledges, where it resumes, what it calls a breach."""
 
 from __future__ import annotations
 
 from attrs import define, field
 
-from worker_conformance.judge.monitors.base import Monitor, MonitorInfo
+from worker_conformance.documents.json_types import JsonObject, JsonValue
+from worker_conformance.judge.monitors.base import Monitor, MonitorInfo, text
 from worker_conformance.judge.reading import positions_in
-from worker_conformance.judge.trace import Entry
+from worker_conformance.judge.trace import Entry, NoteKind
 from worker_conformance.scenario.model import Level, Profile
 
 MICROSECONDS = 1_000_000
@@ -97,4 +98,80 @@ ACKS_IN_TIME = MonitorInfo(
     level=Level.SHOULD,
     profile=Profile.REPLAY,
     reached="a higher position was acknowledged, or was due",
+)
+
+
+ACCUSATIONS = frozenset(
+    {"PROTOCOL_VIOLATION", "SCHEMA_VALIDATION_FAILED", "AUTH_INVALID_SIGNATURE"}
+)
+"""Codes that say of an Event that it is wrong, and not that it cannot be taken just now."""
+
+
+@define
+class RepetitionsAreNoBreach(Monitor):
+    """MWP-WRK-029: an Event that was processed and comes again is not called wrong.
+
+    Delivery is promised at least once, so a repetition is what the promise brings. Left out is
+    whatever shares its Event ID or its sequence number with something forged: which of the two the
+    Worker took for the Event is not known.
+    """
+
+    _forged: set[str] = field(factory=set)
+    _doubtful: set[tuple[str, JsonValue]] = field(factory=set)
+    _delivered: dict[str, tuple[str, int]] = field(factory=dict)
+    _acked: dict[str, int] = field(factory=dict)
+    _repeated: dict[str, str] = field(factory=dict)
+
+    def note(self, entry: Entry) -> None:
+        """Remember what is forged; a lost disk has processed nothing."""
+        if entry.body.get("note") == NoteKind.FORGED:
+            self._forged.add(str(entry.body.get("frameId")))
+        elif entry.body.get("note") == NoteKind.WIPED:
+            self._delivered.clear()
+            self._acked.clear()
+
+    def stimulus(self, entry: Entry) -> None:
+        """Tell repetitions of what was processed from what is new."""
+        frames = entry.body.get("frames")
+        for frame in frames if isinstance(frames, list) else []:
+            event = frame.get("event") if isinstance(frame, dict) else None
+            if isinstance(frame, dict) and isinstance(event, dict):
+                self._event(text(frame, "frameId"), event)
+
+    def _event(self, frame_id: str, event: JsonObject) -> None:
+        event_id, group_id = text(event, "eventId"), text(event, "groupId")
+        sequence = event.get("sequence")
+        names = {("event", event_id), (group_id, sequence)}
+        if frame_id in self._forged:
+            self._doubtful |= names
+            return
+        known = self._delivered.get(event_id)
+        if isinstance(sequence, int):
+            self._delivered[event_id] = group_id, sequence
+        if known is None or names & self._doubtful or self._acked.get(known[0], 0) < known[1]:
+            return
+        self.witness += 1
+        self._repeated[frame_id] = f"{self.context.short(group_id)}/{sequence}"
+
+    def effect(self, entry: Entry) -> None:
+        """Keep what was acknowledged, and look at what is rejected."""
+        for kind, group_id, sequence in positions_in(entry.body):
+            if kind == "ACK":
+                self._acked[group_id] = max(sequence, self._acked.get(group_id, 0))
+        which = self._repeated.get(text(entry.body, "frameId"))
+        if entry.body.get("type") == "reject" and which and entry.body.get("code") in ACCUSATIONS:
+            self.breach(
+                entry,
+                f"no word against EVENT {which}, which was processed before",
+                f"reject {entry.body['code']}",
+            )
+
+
+REPETITIONS_ARE_NO_BREACH = MonitorInfo(
+    check_id="MON-0024",
+    title="An Event that comes again is not called a breach",
+    requirement="WRK-029.a",
+    level=Level.MUST,
+    profile=Profile.REPLAY,
+    reached="an Event was delivered again that had been acknowledged",
 )

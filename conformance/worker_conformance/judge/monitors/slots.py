@@ -294,8 +294,10 @@ class NoIdleSlot(_SlotWatcher):
     Startable: owned, queued, dependencies verified, gate open, below quota, link up, replay over,
     nothing else in its way, and no `work.start` under way or refused for it. A breach needs the
     same item startable at two moments of rest with time between them: an answer may be waited for.
+    A refusal is known over a crash too: nothing says when to try again what no fact has changed.
     """
 
+    _refused: dict[str, int] = field(factory=dict)
     _asked: dict[str, int] = field(factory=dict)
     _under_way: set[str] = field(factory=set)
     _starts: dict[str, str] = field(factory=dict)
@@ -331,8 +333,11 @@ class NoIdleSlot(_SlotWatcher):
         self._alive = self._alive or entry.body.get("type") == "start"
         self._latest = entry
         for frame in _list(entry.body.get("frames")):
-            refused = find(frame, "error", "relatedActionId")
-            self._under_way.discard(self._starts.pop(str(refused), ""))
+            action_id = find(frame, "error", "relatedActionId")
+            refused = self._starts.pop(str(action_id), "")
+            self._under_way.discard(refused)
+            if refused in self._asked:
+                self._refused[refused] = self._asked[refused]
         for work_item_id in tuple(self._under_way):
             item = self.facts.items.now(work_item_id)
             if item is None or item.revision != self._asked[work_item_id]:
@@ -366,7 +371,8 @@ class NoIdleSlot(_SlotWatcher):
             group = self.facts.groups.now(item.group_id)
             if (
                 item.state == "queued"
-                and self._asked.get(item.work_item_id) != item.revision
+                and item.revision
+                not in (self._asked.get(item.work_item_id), self._refused.get(item.work_item_id))
                 and item.owner == self.facts.agent_id
                 and group is not None
                 and group.caught_up

@@ -16,10 +16,11 @@ from itertools import zip_longest
 from attrs import define, field, frozen
 
 from worker_conformance.documents.json_types import JsonObject, JsonValue, find
+from worker_conformance.judge.evidence import ViewPair
 from worker_conformance.judge.privacy.provenance import Provenance
 from worker_conformance.judge.privacy.routes import EVERYBODY, Route, deliveries
 from worker_conformance.judge.trace import Entry, EntryKind
-from worker_conformance.scenario.clock import elapsed
+from worker_conformance.scenario.clock import SECOND, elapsed
 
 MADE_BY_WORKER = ("id", "ids", "key", "nonce", "scope", "hash")
 """Endings of member names under which a Worker puts identifiers and digests of its own."""
@@ -30,7 +31,10 @@ STAMPS = frozenset(
 """Members that say when a thing was said, not what."""
 
 AROUND = 48
-"""Characters shown before and after the first differing byte."""
+"""Characters shown before and after the first differing byte, in a line."""
+
+AROUND_IN_A_TABLE = 160
+"""The same where there is room for more than a line."""
 
 TIME_WIDTH = 11  # as in a transcript
 SHOWN_BEFORE = 5
@@ -56,11 +60,12 @@ class Kind(StrEnum):
 
 @frozen
 class Difference:
-    """Two views differ: how, where first, and both side by side."""
+    """Two views differ: how, where first, and both side by side, as lines and as pairs."""
 
     kind: Kind
     what: str
     lines: tuple[str, ...]
+    pairs: tuple[ViewPair, ...] = ()
 
 
 def view_of(entries: Iterable[Entry], group_id: str) -> tuple[Glimpse, ...]:
@@ -147,7 +152,13 @@ def compare(plain: Sequence[Glimpse], varied: Sequence[Glimpse]) -> Difference |
     first = next(place for place, (one, other) in enumerate(rows) if not _same(one, other, kind))
     one, other = rows[first]
     shown = one or other
-    return Difference(kind, shown.what if shown else "", tuple(_side_by_side(rows, first, kind)))
+    differing = [row for row in rows[first:] if not _same(*row, kind)]
+    return Difference(
+        kind,
+        shown.what if shown else "",
+        tuple(_side_by_side(rows, first, kind)),
+        tuple(_view_pair(*row) for row in differing[:SHOWN_DIFFERENCES]),
+    )
 
 
 def _same(one: Glimpse | None, other: Glimpse | None, kind: Kind) -> bool:
@@ -177,10 +188,7 @@ def _side_by_side(rows: Sequence[Row], first: int, kind: Kind) -> Iterator[str]:
 def _pair(one: Glimpse | None, other: Glimpse | None) -> Iterator[str]:
     """Both worlds' entries, cut to where they differ, and a line that marks the bytes."""
     texts = [glimpse.text if glimpse else "" for glimpse in (one, other)]
-    place = next(
-        (at for at, (a, b) in enumerate(zip(*texts, strict=False)) if a != b),
-        min(map(len, texts)),
-    )
+    place = _first_difference(*texts)
     start, end = max(0, place - AROUND), place + AROUND
     cut = [text[start:end] for text in texts]
     whens = [elapsed(glimpse.at) if glimpse else "" for glimpse in (one, other)]
@@ -193,3 +201,25 @@ def _pair(one: Glimpse | None, other: Glimpse | None) -> Iterator[str]:
     if one is not None and other is not None and one.what == other.what:
         marks = "".join(" " if a == b else "^" for a, b in zip_longest(*cut, fillvalue=""))
         yield f"{'':{width}}  {'':<6}  {'':{len(one.what)}}   {marks}".rstrip()
+
+
+def _view_pair(one: Glimpse | None, other: Glimpse | None) -> ViewPair:
+    """Both worlds' entries for a table."""
+    texts = [glimpse.text if glimpse else "" for glimpse in (one, other)]
+    place = _first_difference(*texts)
+    start, end = max(0, place - AROUND_IN_A_TABLE), place + AROUND_IN_A_TABLE
+    return ViewPair(
+        what=" / ".join(dict.fromkeys(glimpse.what for glimpse in (one, other) if glimpse)),
+        at=(one.at / SECOND if one else None, other.at / SECOND if other else None),
+        plain=texts[0][start:end] if one else None,
+        varied=texts[1][start:end] if other else None,
+        before=start,
+        after=max(0, max(map(len, texts)) - end),
+    )
+
+
+def _first_difference(one: str, other: str) -> int:
+    return next(
+        (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
+        min(len(one), len(other)),
+    )

@@ -221,6 +221,19 @@ def no_dedupe(parts: Parts) -> None:
 
 
 @altered
+def repetition_is_a_breach(parts: Parts) -> None:
+    """Has no second effect of an Event that comes again, and calls it a breach of the protocol."""
+    is_repeated = parts.get("inbox._is_repeated")
+
+    def accuse(turn: Any, event: Any, digest: str) -> bool:
+        if is_repeated(turn, event, digest):
+            raise parts.get("inbox.DocumentError")("PROTOCOL_VIOLATION", "had that already")
+        return False
+
+    parts.replace("inbox._is_repeated", accuse)
+
+
+@altered
 def dedupe_by_sequence(parts: Parts) -> None:
     """Knows a repetition by its sequence number and never looks at the Event ID."""
 
@@ -317,6 +330,13 @@ MUTANTS = (
         "WRK-029.b",
         "REPLAY-0009 REPLAY-0034 REPLAY-0035",
         "The dedupe table is written by the receiver, the message applied by somebody else.",
+    ),
+    mutant(
+        repetition_is_a_breach,
+        "WRK-029.a",
+        "MON-0024",
+        "A condition turned round: what is already known is taken for what collides.",
+        seen_in="REPLAY-0003",
     ),
     mutant(
         buffer_in_order_of_arrival,

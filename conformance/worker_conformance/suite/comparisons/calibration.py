@@ -11,9 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import sqrt
 from statistics import mean, median
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from worker_conformance.documents.json_types import find
+from worker_conformance.judge.evidence import EstimateWindow
+from worker_conformance.judge.promises import windows_of
 from worker_conformance.judge.trace import EntryKind, NoteKind, Trace
 from worker_conformance.judge.verdicts import Failure, Measurement, Verdict
 from worker_conformance.organization.names import Names
@@ -104,7 +106,12 @@ def _wave(group: str, names: Sequence[str], wave: int) -> str:
 
 def judge_calibration(stage: Stage) -> Outcome:
     """Compare what was estimated with what happened."""
-    items = [item for scene in scenes() for item in estimated(stage.play(scene), stage.seed)]
+    items: list[Estimated] = []
+    windows: list[EstimateWindow] = []
+    for scene in scenes():
+        trace = stage.play(scene)
+        items += estimated(trace, stage.seed)
+        windows += _first_windows(scene, trace, stage.seed)
     if len(items) < ITEMS_MIN:
         return Outcome.of(None, Verdict.ADVICE, 0, REACHED)
     granularity = round(stage.parameters.estimate_granularity_seconds * _MICROSECONDS)
@@ -128,7 +135,19 @@ def judge_calibration(stage: Stage) -> Outcome:
             expected=f"windows of at most {WIDTH_MAX} times the wait, the item or the granularity",
             observed=f"half of them are wider than {median(widths):.0f} times",
         )
-    return Outcome.of(failure, Verdict.ADVICE, len(items), REACHED, measured)
+    outcome = Outcome.of(failure, Verdict.ADVICE, len(items), REACHED, measured)
+    return evolve(outcome, estimates=tuple(windows))
+
+
+def _first_windows(scene: Scenario, trace: Trace, seed: int) -> Iterator[EstimateWindow]:
+    """The first window of each item, for the picture."""
+    names = Names(seed)
+    known = {names.work_id(plan.name, plan.group): plan.name for plan in scene.work}
+    seen: set[str] = set()
+    for window in windows_of(trace, known.get, scene.title):
+        if window.work not in seen:
+            seen.add(window.work)
+            yield window
 
 
 def _width(item: Estimated, granularity: int) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
+from worker_conformance.judge.evidence import EstimateWindow
 from worker_conformance.judge.trace import Trace
 from worker_conformance.judge.verdicts import Failure, Measurement, Verdict
 from worker_conformance.suite.play import Played, Sighting
@@ -18,6 +19,7 @@ class Outcome:
     reason: str = ""
     failure: Failure | None = None
     measurements: tuple[Measurement, ...] = ()
+    estimates: tuple[EstimateWindow, ...] = ()
 
     @classmethod
     def of(
@@ -46,4 +48,5 @@ class Outcome:
             self.measurements,
             sightings,
             Trace(check_id, seed),
+            self.estimates,
         )

@@ -17,6 +17,7 @@ from worker_conformance.scenario.clock import elapsed
 from worker_conformance.scenario.model import Scenario
 from worker_conformance.suite.comparisons.outcome import Outcome
 from worker_conformance.suite.comparisons.stage import Stage, accepted, starts
+from worker_conformance.suite.play import text_of_vector
 
 SEEN_REACHED = "a Group whose work was accepted, beside another Group whose work ran"
 ORDER_REACHED = "work of two Groups started"
@@ -88,6 +89,8 @@ def _failure(scene: Scenario, receiver: str, found: Difference) -> Failure:
         observed=f"a difference of {found.kind} in {found.what} (scene {scene.id})",
         transcript=found.lines,
         step=scene.id,
+        views=found.pairs,
+        vector=text_of_vector(scene),
     )
 
 
@@ -113,6 +116,7 @@ def judge_order(stage: Stage, scenes: Iterable[Scenario]) -> Outcome:
             observed=f"another order once the texts were exchanged (scene {scene.id})",
             transcript=tuple(_both(plain, varied)),
             step=scene.id,
+            vector=text_of_vector(scene),
         )
         return Outcome(Verdict.FAIL, witness, "", failure)
     return Outcome.of(None, Verdict.FAIL, witness, ORDER_REACHED)

@@ -170,5 +170,6 @@ def _repeated(stage: Stage, scene: Scenario, first: Trace, second: Trace) -> Fai
                 expected="the same conduct for the same input and seed, as it is declared",
                 observed=f"a difference of {found.kind} in {found.what}, seen by {group.name}",
                 transcript=found.lines,
+                views=found.pairs,
             )
     return None

@@ -61,5 +61,12 @@ def run_property(
         return run
     saved = save(info, found, origin, folder) if folder else None
     place = str(saved) if saved else None
-    failure = Failure(found.expected, found.observed, found.transcript, step=place)
+    failure = Failure(
+        found.expected,
+        found.observed,
+        found.transcript,
+        step=place,
+        timeline=found.timeline,
+        vector=saved.read_text("utf-8") if saved else "",
+    )
     return evolve(run, failure=failure, saved=saved)

@@ -9,6 +9,8 @@ from typing import Self
 
 from attrs import evolve, frozen
 
+from worker_conformance.judge.evidence import Timeline
+from worker_conformance.judge.timeline import timeline_of
 from worker_conformance.judge.transcript import tell
 from worker_conformance.scenario.model import (
     ActKind,
@@ -37,6 +39,7 @@ class Finding:
     observed: str
     scenario: Scenario
     transcript: tuple[str, ...]
+    timeline: Timeline | None = None
 
     @classmethod
     def of_trouble(cls, course: Course) -> Self:
@@ -55,7 +58,7 @@ class Finding:
         kind = f"{sighting.check_id} {' '.join(failure.expected.split()[:3])}"
         expected = f"{failure.expected} ({sighting.check_id})"
         found = cls._of(course, kind, expected, failure.observed, check)
-        return evolve(found, transcript=failure.transcript)
+        return evolve(found, transcript=failure.transcript, timeline=failure.timeline)
 
     @classmethod
     def of_waiting(cls, course: Course) -> Self:
@@ -92,8 +95,9 @@ class Finding:
     def _of(cls, course: Course, kind: str, expected: str, observed: str, *checks: Check) -> Self:
         scenario = course.scenario()
         scenario = evolve(scenario, steps=(*scenario.steps, *map(Step, checks)))
-        history = tell(course.trace.since(0), course.name_of)
-        return cls(kind, expected, observed, scenario, history)
+        entries, name_of = course.trace.since(0), course.name_of
+        history, timeline = tell(entries, name_of), timeline_of(entries, name_of)
+        return cls(kind, expected, observed, scenario, history, timeline)
 
 
 def _acts_on(work: str, course: Course) -> frozenset[ActKind]:

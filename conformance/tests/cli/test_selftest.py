@@ -1,0 +1,69 @@
+"""`worker-conformance selftest`: the suite against Workers whose worth is known beforehand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from worker_conformance.cli.entry import call
+from worker_conformance.errors import EXIT_USAGE
+from worker_conformance.judge.verdicts import Verdict
+from worker_conformance.selftest import files
+from worker_conformance.selftest.matrix import Kind, Matrix, Row
+
+
+def test_chosen_workers_are_judged_and_written_down(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["selftest", "--seed", "1", "--jobs", "1", "--report", str(tmp_path), "no-dedupe"]
+    assert call(arguments) == 0
+    told = capsys.readouterr()
+    assert "1 of 1" in told.out
+    assert "1 of 1 Workers judged" in told.err
+    document = json.loads((tmp_path / "matrix.json").read_text("utf-8"))
+    assert document["format"] == files.FORMAT
+    (worker,) = document["workers"]
+    assert worker["name"] == "no-dedupe"
+    assert set(worker["expectedBy"]) <= {
+        check for check, verdict in worker["verdicts"].items() if verdict in ("fail", "advice")
+    }
+    assert "no-dedupe" in (tmp_path / "matrix.html").read_text("utf-8")
+
+
+def test_a_worker_that_does_not_exist_is_answered_with_the_nearest(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert call(["selftest", "--report", str(tmp_path), "no-dedup"]) == EXIT_USAGE
+    assert "did you mean 'no-dedupe'?" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_written_is_said_before_anything_is_played(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    assert call(["selftest", "--report", str(tmp_path / "file" / "x"), "silent"]) == EXIT_USAGE
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_what_is_amiss_is_told_by_kind() -> None:
+    rows = (
+        Row("no-dedupe", Kind.MUTANT, {"REPLAY-0003": Verdict.PASS}),
+        Row("takes-its-time", Kind.VARIANT, {"REPLAY-0003": Verdict.FAIL}),
+        Row("silent", Kind.NULL, {"REPLAY-0003": Verdict.PASS}),
+    )
+    assert files.amiss(Matrix(1, ("REPLAY-0003",), rows)) == {
+        "survivingMutants": ("no-dedupe",),
+        "failingVariants": ("takes-its-time",),
+        "passingNullWorkers": ("silent",),
+        "idleChecks": ("REPLAY-0003",),
+    }
+
+
+def test_the_dearest_checks_are_means_over_the_workers() -> None:
+    rows = tuple(
+        Row(name, Kind.NULL, {}, {"REPLAY-0003": seconds, "SIGN-0001": 0.5})
+        for name, seconds in (("silent", 1.0), ("echo", 3.0))
+    )
+    assert files.dearest(Matrix(1, (), rows)) == (("REPLAY-0003", 2, 2.0), ("SIGN-0001", 2, 0.5))

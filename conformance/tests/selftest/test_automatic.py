@@ -1,0 +1,54 @@
+"""The campaign of automatic mutants: which there are, and how its results are kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from attrs import asdict
+
+from worker_conformance.selftest import automatic
+from worker_conformance.selftest.automatic import Campaign, Outcome, Place
+
+PLACE = Place("leases", "core/AddNot", 0)
+
+
+def outcome(name: str, by: str) -> Outcome:
+    return Outcome(name, bool(by), by, "fail" if by else "pass", 1, "a", "b", 0.1)
+
+
+def test_a_change_touches_one_place_of_a_copy() -> None:
+    before, after = automatic.mutated(PLACE)
+    assert before == (automatic.source_folder() / "leases.py").read_text("utf-8")
+    changed = [
+        pair
+        for pair in zip(before.splitlines(), after.splitlines(), strict=True)
+        if len(set(pair)) == 2
+    ]
+    assert len(changed) == 1
+    assert "not" in changed[0][1]
+
+
+def test_nothing_is_changed_where_types_stand() -> None:
+    source = "def pick(one: int | None) -> str | None:\n    return one | 1\n"
+    (first, last), *rest = sorted(automatic.annotations_in(source))
+    assert source.splitlines()[0][first[1] : last[1]] == "int | None"
+    assert len(rest) == 1
+
+
+def test_a_campaign_goes_on_where_it_ended(tmp_path: Path) -> None:
+    results = tmp_path / "results.jsonl"
+    kept = [outcome("leases:AddNot:0", "LEASE-0001"), outcome("leases:AddNot:1", "")]
+    lines = [json.dumps(asdict(one)) for one in kept]
+    results.write_text("\n".join([*lines, lines[0][:20]]), encoding="utf-8")
+    campaign = Campaign(1, results)
+    campaign.load()
+    assert set(campaign.done) == {"leases:AddNot:0", "leases:AddNot:1"}
+    assert campaign.order("leases")[0] == "LEASE-0001"
+    campaign.run([PLACE], jobs=1)  # it is judged already: nothing is played
+    assert len(campaign.done) == 2
+
+
+def test_noticed_and_judged_are_counted_for_each_module() -> None:
+    found = [outcome("leases:AddNot:0", "LEASE-0001"), outcome("leases:AddNot:1", "")]
+    assert automatic.by_module({one.mutant: one for one in found}) == {"leases": (1, 2)}

@@ -1,0 +1,211 @@
+"""`worker-conformance selftest`: the suite against Workers whose worth is known beforehand.
+
+Shows how far it is, names what is amiss, and writes the kill matrix. Never changes a verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+from worker_conformance.cli.options import (
+    color_option,
+    console_for,
+    counted,
+    did_you_mean,
+    read_jobs,
+    seed_option,
+)
+from worker_conformance.errors import UsageError
+
+if TYPE_CHECKING:  # `--help` answers without loading the whole suite
+    from worker_conformance.selftest.matrix import Matrix, Row, Subject
+
+FOLDER = Path("conformance-selftest")
+
+AMISS = {
+    "survivingMutants": "Mutants that survive",
+    "failingVariants": "Lawful variants that fail",
+    "passingNullWorkers": "Null Workers that pass",
+    "idleChecks": "Checks that notice no mutant",
+}
+
+
+@click.command(short_help="Judge the suite: mutants, lawful variants, Workers that do nothing.")
+@seed_option
+@click.option(
+    "--jobs",
+    "-j",
+    default="auto",
+    show_default=True,
+    metavar="N|auto",
+    callback=lambda _, __, text: read_jobs(text),
+    help="Processes to share the Workers.",
+)
+@click.option("--full", is_flag=True, help="Every vector against every Worker: takes hours.")
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=FOLDER,
+    show_default=True,
+    metavar="DIR",
+    help="Folder for matrix.json and matrix.html.",
+)
+@click.option(
+    "--markdown",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="The matrix as Markdown here as well, as in docs/kill-matrix.md.",
+)
+@color_option
+@click.argument("workers", nargs=-1, metavar="[WORKER|GLOB]...")
+def selftest(
+    seed: int,
+    jobs: int,
+    full: bool,  # noqa: FBT001 - click hands flags over by name
+    report: Path,
+    markdown: Path | None,
+    no_color: bool,  # noqa: FBT001 - as above
+    workers: tuple[str, ...],
+) -> int:
+    """Play the suite against Workers known to be wrong, lawful, or nothing.
+
+    All of them, which takes some twenty minutes, or those named: a mutant, a variant, a null
+    Worker, with `*` and `?`. Exit code 1 where a mutant survives the check that should notice it, a
+    lawful variant fails, a Worker that does nothing passes, or (of all Workers) a check notices
+    nothing.
+    """
+    from worker_conformance.selftest import files, page
+    from worker_conformance.selftest.matrix import all_checks, kill_matrix, widened
+
+    chosen = _chosen(workers)
+    if full:
+        chosen = [widened(one) for one in chosen]
+    _prepare(report)
+    with _Progress(console_for(no_color=no_color, stderr=True), len(chosen)) as progress:
+        matrix = kill_matrix(chosen, all_checks(), seed, jobs=jobs, heard=progress.finished)
+    (report / "matrix.json").write_bytes(files.to_json(matrix))
+    (report / "matrix.html").write_bytes(files.to_html(matrix))
+    if markdown is not None:
+        markdown.write_text(page.render(matrix), encoding="utf-8")
+    found = dict(files.amiss(matrix))
+    if workers:
+        found.pop("idleChecks")  # a few Workers say nothing about all checks
+    console = console_for(no_color=no_color)
+    _print(console, matrix, found, files.dearest(matrix))
+    console.print(Text(f"Matrix: {report / 'matrix.html'}"))
+    return 1 if any(found.values()) else 0
+
+
+def _chosen(patterns: Sequence[str]) -> list[Subject]:
+    """The Workers that any pattern names; all of them without a pattern."""
+    from worker_conformance.selftest.matrix import subjects
+
+    known = subjects()
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in known):
+            cause = f"the self-test has no Worker '{pattern}'"
+            hint = did_you_mean(pattern, known).replace(
+                "'worker-conformance list' names all checks and areas",
+                "docs/kill-matrix.md names them all",
+            )
+            raise UsageError("no-such-worker", cause, hint)
+    return [
+        one
+        for name, one in known.items()
+        if not patterns or any(fnmatchcase(name, each) for each in patterns)
+    ]
+
+
+def _prepare(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "matrix.json").write_bytes(b"")
+    except OSError as error:
+        cause = f"the matrix cannot be written: {error.strerror or error}"
+        raise UsageError(
+            "report", cause, "choose another place with --report", str(folder)
+        ) from None
+
+
+class _Progress:
+    """A live line on a terminal; elsewhere a line for each tenth."""
+
+    def __init__(self, console: Console, total: int) -> None:
+        self._console, self._total, self._done = console, total, 0
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=console,
+            disable=not console.is_terminal,
+            transient=True,
+        )
+        self._task = self._bar.add_task("Workers", total=total)
+
+    def __enter__(self) -> _Progress:
+        """Begin to show."""
+        self._bar.start()
+        if not self._console.is_terminal:
+            self._console.print(Text(f"{counted(self._total, 'Worker')} to judge"))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the line."""
+        self._bar.stop()
+
+    def finished(self, row: Row) -> None:
+        """Count a Worker that has been judged."""
+        self._done += 1
+        self._bar.update(self._task, advance=1, description=row.name)
+        is_tenth = self._done * 10 // self._total > (self._done - 1) * 10 // self._total
+        if is_tenth and not self._console.is_terminal:
+            self._console.print(Text(f"{self._done} of {self._total} Workers judged"))
+
+
+def _print(
+    console: Console,
+    matrix: Matrix,
+    amiss: dict[str, tuple[str, ...]],
+    dearest: Sequence[tuple[str, int, float]],
+) -> None:
+    for name, found in amiss.items():
+        if found:
+            console.print(Text(f"{AMISS[name]}: {', '.join(found)}", style="bold red"))
+    from worker_conformance.selftest.matrix import Kind
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("Workers", "judged", "as they should"):
+        table.add_column(heading, justify="left" if heading == "Workers" else "right")
+    wrong = {
+        Kind.MUTANT: amiss["survivingMutants"],
+        Kind.VARIANT: amiss["failingVariants"],
+        Kind.NULL: amiss["passingNullWorkers"],
+    }
+    for kind, bad in wrong.items():
+        judged = len(matrix.of(kind))
+        if judged:
+            table.add_row(f"{kind.value}s", str(judged), f"{judged - len(bad)} of {judged}")
+    console.print(table)
+    shown = ", ".join(f"{check} {mean:.1f} s" for check, _, mean in dearest[:5])
+    if shown:
+        console.print(Text(f"Dearest checks: {shown}"))
+    console.print(
+        Text(f"Noticed by one check only: {counted(len(matrix.killed_once()), 'mutant')}")
+    )
+    console.print(Text(f"seed {matrix.seed} · exit code {1 if any(amiss.values()) else 0}"))

@@ -1,0 +1,165 @@
+//! Estimates: made of what the item's own Group knows and of shares by policy, so that no Group can
+//! read the backlog of another from them (MWP-WRK-012).
+
+use crate::capacity_slot::Phase;
+use crate::group_history::Tracked;
+use crate::instant::{seconds_long, Instant};
+use crate::session::Session;
+use crate::work_item::State;
+use serde_json::json;
+use std::collections::HashMap;
+
+/// Estimates are rounded up to doublings of this.
+const GRANULARITY_SECONDS: f64 = 300.0;
+const CONFIDENCE: f64 = 0.8;
+
+#[derive(Default)]
+pub struct Disclosures(HashMap<String, Disclosure>);
+
+/// What was last published about an item.
+struct Disclosure {
+    start_latest: Instant,
+    completion: Instant,
+    /// How often its time has run out: each time the next window is twice as long.
+    misses: i32,
+    times_set_aside: u32,
+    state: State,
+}
+
+impl Session {
+    /// Publishes an estimate on acceptance, and a new one when the former has become false.
+    pub fn disclose(&mut self) {
+        for group in 0..self.groups.len() {
+            if !self.hears(&self.groups[group]) {
+                continue;
+            }
+            for position in 0..self.groups[group].history.items.len() {
+                self.disclose_item(group, position);
+            }
+        }
+    }
+
+    fn disclose_item(&mut self, group: usize, position: usize) {
+        let tracked = &self.groups[group].history.items[position];
+        let id = &tracked.item.id;
+        let is_ours = tracked.item.epoch_of(&self.agent.id).is_some();
+        if !is_ours || tracked.item.state == State::Submitted {
+            self.disclosures.0.remove(&tracked.item.id);
+            return;
+        }
+        let run = self
+            .runs()
+            .find(|(_, run)| run.work_item_id == *id)
+            .map(|(_, run)| run);
+        if run.is_some_and(|run| matches!(run.phase, Phase::Finished(_))) {
+            return;
+        }
+        let began_at = run.map(|run| run.since.clone());
+        let known = self.disclosures.0.get(id);
+        let mut misses = 0;
+        if let Some(known) = known {
+            let last = if began_at.is_some() {
+                &known.completion
+            } else {
+                &known.start_latest
+            };
+            let was_moved = known.times_set_aside != tracked.times_set_aside
+                || (known.state != State::Blocked && tracked.item.state == State::Blocked)
+                || (known.state == State::Blocked && tracked.item.state != State::Blocked);
+            if !was_moved && self.now < *last {
+                return self.wake_at(last.clone());
+            }
+            misses = if was_moved { 0 } else { known.misses + 1 };
+        }
+        self.publish_estimate(group, position, began_at, misses);
+    }
+
+    fn publish_estimate(
+        &mut self,
+        group: usize,
+        position: usize,
+        began_at: Option<Instant>,
+        misses: i32,
+    ) {
+        let tracked = &self.groups[group].history.items[position];
+        let length = tracked.item.contract.seconds_at_most();
+        let wait = self.longest_wait(group, tracked);
+        let seconds = rounded_up(wait) * 2f64.powi(misses.min(20));
+        let earliest = began_at.clone().unwrap_or_else(|| self.now.clone());
+        let start_latest = match &began_at {
+            Some(began_at) => began_at.clone(),
+            None => self.now.plus(seconds_long(seconds)),
+        };
+        let from = if began_at.is_some() {
+            &self.now
+        } else {
+            &start_latest
+        };
+        let completion = from.plus(seconds_long(rounded_up(length) * 2f64.powi(misses.min(20))));
+        let status = match (tracked.item.state, &began_at) {
+            (State::Blocked, _) => "blocked",
+            (_, Some(_)) => "available",
+            _ => "queued",
+        };
+        let effect = json!({
+            "type": "disclose",
+            "groupId": self.groups[group].id,
+            "workItemId": tracked.item.id,
+            "estimate": {
+                "estimatedStart": earliest.spelled(),
+                "estimatedCompletion": completion.spelled(),
+                "confidence": CONFIDENCE,
+                "capacityStatus": status,
+                "lastCalculatedAt": self.now.spelled(),
+            },
+            "estimatedStartLatest": start_latest.spelled(),
+        });
+        let disclosure = Disclosure {
+            misses,
+            times_set_aside: tracked.times_set_aside,
+            state: tracked.item.state,
+            start_latest,
+            completion,
+        };
+        let next = if began_at.is_some() {
+            &disclosure.completion
+        } else {
+            &disclosure.start_latest
+        };
+        let next = next.clone();
+        self.disclosures
+            .0
+            .insert(tracked.item.id.clone(), disclosure);
+        self.wake_at(next);
+        self.effect(effect);
+    }
+
+    /// How long an item waits if every Group always has work: what its own Group has before it, at
+    /// the Group's share of the slots.
+    fn longest_wait(&self, group: usize, tracked: &Tracked) -> f64 {
+        let known = &self.groups[group];
+        let before = known
+            .history
+            .items
+            .iter()
+            .take_while(|other| other.item.id != tracked.item.id);
+        let owed = before.filter(|other| {
+            let is_ours = other.item.epoch_of(&self.agent.id).is_some();
+            is_ours && matches!(other.item.state, State::Queued | State::Active)
+        });
+        let seconds: f64 = owed
+            .map(|other| other.item.contract.seconds_at_most())
+            .sum();
+        let weights = self
+            .groups
+            .iter()
+            .map(|other| self.policy.weight(&other.id));
+        let share = self.policy.weight(&known.id) / weights.sum::<f64>();
+        seconds / (share * self.slots.len().max(1) as f64)
+    }
+}
+
+fn rounded_up(seconds: f64) -> f64 {
+    let doublings = (seconds / GRANULARITY_SECONDS).max(1.0).log2().ceil();
+    GRANULARITY_SECONDS * 2f64.powf(doublings)
+}
