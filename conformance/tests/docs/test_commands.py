@@ -32,7 +32,12 @@ from worker_conformance.suite.checks import CheckInfo
 from worker_conformance.suite.engine import ProgressListener, RunOptions
 
 ROOT = Path(__file__).parents[3]
-PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+PAGES = (
+    *sorted(ROOT.glob("*/README.md")),
+    *sorted((ROOT / "examples").glob("*/README.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+    ROOT / "README.md",
+)
 STORED = ROOT / "conformance" / "tests" / "report" / "data" / "result-2-passing.json"
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PLUGIN = "worker_conformance.pytest_plugin"
@@ -43,8 +48,12 @@ NOT_RUN: Mapping[str, str] = {
     "git clone": "the address is the reader's",
     "cd ": "changes the shell it is typed in",
     "cargo build": "needs a Rust toolchain; starters are built by the tests of init",
+    "python benchmarks/": "measures for minutes, and wants an idle machine",
+    "python -m reference_worker": "its help is a test of the reference Worker's",
     "tox run": "is what runs these tests",
     'worker-conformance doctor "stdio:target/release': "needs the program that cargo builds",
+    'worker-conformance doctor "stdio:examples/': "example Workers have tests of their own",
+    'worker-conformance doctor "stdio:node examples/': "as above, and it needs Node",
     'worker-conformance doctor "stdio:./my-': "needs the reader's own program",
     'worker-conformance doctor "tcp:': "needs the reader's own server",
 }
@@ -56,7 +65,8 @@ def commands() -> list[tuple[str, str]]:
     for page in PAGES:
         for block in BLOCK.findall(page.read_text("utf-8")):
             lines = (line.split("  #")[0].strip() for line in block.splitlines())
-            found += [(page.name, line) for line in lines if line and not line.startswith("#")]
+            name = page.relative_to(ROOT).as_posix()
+            found += [(name, line) for line in lines if line and not line.startswith("#")]
     return found
 
 
@@ -65,7 +75,7 @@ def copied() -> list[tuple[str, str]]:
     text = (ROOT / "docs" / "ci.md").read_text("utf-8")
     found = re.findall(r"^\s+(?:- run: )?((?:worker-conformance|pytest) .*)$", text, re.MULTILINE)
     filled = (one.replace("{envpython}", "python").replace(" {posargs}", "") for one in found)
-    return [("ci.md", one) for one in filled]
+    return [("docs/ci.md", one) for one in filled]
 
 
 def is_run(command: str) -> bool:
