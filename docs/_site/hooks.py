@@ -7,6 +7,7 @@ of requirements.md also becomes a page of its own that a reviewer can link to.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -17,6 +18,11 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 REQUIREMENTS = "requirements.md"
+LOG = logging.getLogger("mkdocs.hooks.site")
+LOADED = re.compile(
+    r"""<(?:script|img|iframe|link rel="(?:stylesheet|preload|icon)")[^>]*"""
+    r"""(?:src|href)="(?P<from>(?:https?:)?//[^"]+)\""""
+)
 LINK = re.compile(r"(?<=\]\()(?P<target>[^)#\s]+)(?P<rest>#[^)\s]*)?(?=\))")
 SECTION = re.compile(r"^### (?P<id>\S+)\n(?P<text>.*?)(?=^### |\Z)", re.MULTILINE | re.DOTALL)
 
@@ -56,6 +62,13 @@ def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
 
     text = LINK.sub(moved, markdown)
     return _with_pages(text) if source == REQUIREMENTS else text
+
+
+def on_post_page(output: str, *, page: Any, **_: Any) -> str:
+    """Refuse, in a strict build, whatever a page would load from elsewhere."""
+    for match in LOADED.finditer(output):
+        LOG.warning("%s loads %s", page.file.src_uri, match["from"])
+    return output
 
 
 def _origin(source: str) -> Path:

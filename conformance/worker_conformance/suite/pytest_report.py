@@ -31,6 +31,9 @@ from worker_conformance.suite.plugin import PARCEL
 from worker_conformance.suite.properties.coverage import summed
 from worker_conformance.suite.results import Rerun, ordered
 
+HELD_BACK = "worker-conformance-held-back"
+"""What a process of xdist sends home: the tests of monitors, and all checks that were selected."""
+
 Location = tuple[str, int | None, str]
 
 
@@ -56,7 +59,7 @@ class Reporter:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: _Node) -> None:
         """A process of xdist has ended: all of them had the same checks selected."""
-        told = getattr(node, "workeroutput", {}).get("worker-conformance-held-back")
+        told = getattr(node, "workeroutput", {}).get(HELD_BACK)
         if told:
             self.expect(told["selected"], [MonitorTest.from_list(one) for one in told["monitors"]])
 
@@ -86,7 +89,10 @@ class Reporter:
             return (yield)
         self._introduce()
         answer = yield
-        self._sum_up()
+        try:
+            self._sum_up()
+        except SuiteFailure as failure:
+            pytest.exit(render(failure), returncode=failure.exit_code)
         for test in self._monitors:
             self._report(test)
         return answer

@@ -27,14 +27,11 @@ from worker_conformance.suite import checks, engine, plugin
 from worker_conformance.suite.checks import CheckInfo, catalogue
 from worker_conformance.suite.engine import RunOptions
 from worker_conformance.suite.plugin import EXCUSING, ORDERS, Orders
-from worker_conformance.suite.pytest_report import MonitorTest, Reporter
+from worker_conformance.suite.pytest_report import HELD_BACK, MonitorTest, Reporter
 
 _COLLECTED = Path(__file__).parent / "collected" / "test_worker.py"
 
 RUN_OPTIONS = pytest.StashKey[RunOptions]()
-
-HELD_BACK = "worker-conformance-held-back"
-"""What a process of xdist sends home: the tests of monitors, and all checks that were selected."""
 
 
 def install(config: pytest.Config) -> None:
