@@ -31,8 +31,6 @@ from worker_conformance.suite.pytest_report import HELD_BACK, MonitorTest, Repor
 
 _COLLECTED = Path(__file__).parent / "collected" / "test_worker.py"
 
-RUN_OPTIONS = pytest.StashKey[RunOptions]()
-
 
 def install(config: pytest.Config) -> None:
     """Prepare a run; raises pytest.UsageError for options that cannot be followed."""
@@ -40,7 +38,6 @@ def install(config: pytest.Config) -> None:
         run_options, baseline = _options(config), _baseline(config)
     except SuiteFailure as failure:
         raise pytest.UsageError(render(failure)) from None
-    config.stash[RUN_OPTIONS] = run_options
     config.stash[ORDERS] = Orders(
         worker=run_options.worker,
         seed=run_options.seed,
