@@ -67,6 +67,7 @@ export class GroupHistory {
       if (approved) item.approvals.push({ ownershipEpoch: payload.ownershipEpoch, expiresAt: payload.expiresAt });
       touched.add(item);
     }
+    if (payload.cumulativeUsage) this.item(payload.workItemId).used = payload.cumulativeUsage;
     const strange = dependsOnUnknown(event);
     for (const item of touched) {
       item.session.hold = undefined;

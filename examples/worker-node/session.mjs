@@ -195,7 +195,7 @@ export class Session {
       return true;
     }
     const left = policy.remainingBudget?.[item.groupId] ?? {};
-    return Boolean(item.session.exhausted)
+    return Boolean(item.session.exhausted) || isUsedUp(item)
       || Object.entries(item.contract.budget).some(([limit, wanted]) => left[limit] === 0 && wanted > 0);
   }
 
@@ -269,4 +269,17 @@ export class Session {
     });
     for (const group of due) Object.assign(group, { ackOwed: false, ackAt: undefined });
   }
+}
+
+const LIMITS = {
+  financial: "financialLimit", modelTokens: "modelTokenLimit", toolCalls: "toolCallLimit",
+  computeSeconds: "computeSecondsLimit", wallClockSeconds: "wallClockSecondsLimit", externalSideEffects: "externalSideEffectLimit",
+};
+
+/** Whether nothing is left of something that the contract gives (MWP-AUT-004). */
+function isUsedUp({ used, contract }) {
+  return Object.entries(used ?? {}).some(([dimension, amount]) => {
+    const limit = contract.budget[LIMITS[dimension]];
+    return limit > 0 && amount >= limit;
+  });
 }

@@ -33,6 +33,9 @@ def append(
 
 def _unknown_profile(ledger: Ledger, act: Act) -> JsonObject | None:
     """Data of a profile that no Worker knows, where the act asks for it."""
-    if "critical" not in act.args:
+    critical, data = act.args.get("critical"), act.args.get("data")
+    if critical is None and data is None:
         return None
-    return unknown_profile(ledger.names, critical=bool(act.args["critical"]))
+    return unknown_profile(
+        ledger.names, critical=bool(critical), data=None if data is None else str(data)
+    )

@@ -7,6 +7,7 @@ changes anything once a document is made.
 from __future__ import annotations
 
 from worker_conformance.documents.json_types import JsonObject, JsonValue
+from worker_conformance.organization.hard_values import HARD_VALUES
 from worker_conformance.organization.items import BUDGET_WORDS, USAGE_LIMITS
 from worker_conformance.organization.moments import SECOND, text
 from worker_conformance.organization.names import Names
@@ -44,10 +45,11 @@ def contract(plan: WorkPlan, version: int, names: Names) -> JsonObject:
     return {part: value for part, value in whole.items() if part != lacking}
 
 
-def unknown_profile(names: Names, *, critical: bool) -> JsonObject:
-    """Data of an Extension Profile that no Worker knows."""
+def unknown_profile(names: Names, *, critical: bool, data: str | None = None) -> JsonObject:
+    """Data of an Extension Profile that no Worker knows; `data` names one of HARD_VALUES."""
     uri = f"{names.organization}:{EXTENSION_PROFILE}"
-    return {uri: {"version": "1.0.0", "critical": critical, "data": {"trail": "kept"}}}
+    carried: JsonObject = {"trail": "kept"} if data is None else HARD_VALUES[data]
+    return {uri: {"version": "1.0.0", "critical": critical, "data": carried}}
 
 
 def _whole_contract(plan: WorkPlan, version: int, names: Names, secret: str) -> JsonObject:

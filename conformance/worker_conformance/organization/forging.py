@@ -13,6 +13,7 @@ from worker_conformance.documents.canonical import canonical
 from worker_conformance.documents.json_types import JsonObject, find, integer_at, object_at, text_at
 from worker_conformance.documents.schemas import DocumentKind
 from worker_conformance.errors import SuiteError
+from worker_conformance.organization import hard_values
 from worker_conformance.organization.ledger import Ledger
 from worker_conformance.organization.signatures import signed
 
@@ -107,6 +108,15 @@ def _offset(ledger: Ledger, event: JsonObject) -> JsonObject:
     return _resigned(ledger, {**event, "occurredAt": spelled})
 
 
+def _data(ledger: Ledger, event: JsonObject) -> JsonObject:
+    """The smallest change, after signing, in data whose canonical bytes are hard to make."""
+    changed = hard_values.altered(event)
+    if changed is None:
+        cause = f"Event {event['sequence']} of Group {ledger.name} carries no such data"
+        raise SuiteError("forge", cause, "give its act a `data`")
+    return changed
+
+
 def _value_only(ledger: Ledger, event: JsonObject) -> JsonObject:
     """What was signed leaves out the signature's value alone (MWP-SDV-019)."""
     envelope = object_at(event, "signature")
@@ -157,5 +167,6 @@ FORGERIES: Mapping[str, Callable[[Ledger, JsonObject], JsonObject]] = {
     "time": _time,
     "offset": _offset,
     "value_only": _value_only,
+    "data": _data,
     "schema": _schema,
 }

@@ -7,7 +7,7 @@ WorkItem. Never carries an act out (`organization` does).
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from worker_conformance.scenario.model import FALSE_APPROVALS, Act, ActKind
+from worker_conformance.scenario.model import FALSE_APPROVALS, HARD_DATA, Act, ActKind
 from worker_conformance.scenario.plans import CONTRACT_MEMBERS
 from worker_conformance.scenario.values import (
     DURATION,
@@ -51,20 +51,23 @@ GROUP_ACTS = frozenset(
 """Acts that concern a Group as a whole; all others name a WorkItem."""
 
 _WORK = Member("work", "work", NAME)
-_CRITICAL = Member("critical", "critical", TRUTH)
+_CARRIED = (
+    Member("critical", "critical", TRUTH),
+    Member("data", "data", choice(*HARD_DATA)),
+)
 _ARGUMENTS: Mapping[ActKind, tuple[Member, ...]] = MappingProxyType(
     {
-        **{kind: (_CRITICAL,) if kind in GROUP_ACTS else (_WORK, _CRITICAL) for kind in ActKind},
-        ActKind.MESSAGE: (_WORK, Member("text", "text", TEXT), _CRITICAL),
+        **{kind: _CARRIED if kind in GROUP_ACTS else (_WORK, *_CARRIED) for kind in ActKind},
+        ActKind.MESSAGE: (_WORK, Member("text", "text", TEXT), *_CARRIED),
         ActKind.GRANT: (
             _WORK,
             Member("expires", "expires_seconds", DURATION),
             Member("epoch", "epoch", POSITIVE),
             Member("how", "how", choice(*FALSE_APPROVALS)),
-            _CRITICAL,
+            *_CARRIED,
         ),
-        ActKind.REVISE: (_WORK, *CONTRACT_MEMBERS, _CRITICAL),
-        ActKind.CHILD_FAILED: (_WORK, Member("indispensable", "indispensable", TRUTH), _CRITICAL),
+        ActKind.REVISE: (_WORK, *CONTRACT_MEMBERS, *_CARRIED),
+        ActKind.CHILD_FAILED: (_WORK, Member("indispensable", "indispensable", TRUTH), *_CARRIED),
     }
 )
 
@@ -135,7 +138,8 @@ def _with_arguments(kind: ActKind, node: YamlMapping) -> Act:
     if work is None and kind not in GROUP_ACTS:
         raise refusal(node.place, f"'{kind}' names no WorkItem", "add work: a1")
     if kind is ActKind.REVISE:
-        beside = {key: members.pop(key) for key in ("critical",) if key in members}
+        carried = ("critical", "data")
+        beside: dict[str, object] = {key: members.pop(key) for key in carried if key in members}
         members = {"changes": members, **beside}
     return Act(kind, None if work is None else str(work), members)
 

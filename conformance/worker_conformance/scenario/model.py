@@ -192,12 +192,17 @@ FALSE_APPROVALS = ("signature", "approver", "decision")
 """An Approval whose signature is wrong, whose approver may not approve, or that denies."""
 
 
+HARD_DATA = ("numbers", "names", "text")
+"""Data of an Extension Profile whose canonical bytes are easily made wrong."""
+
+
 @frozen
 class Act:
     """One fact that the Organization brings about in one Group, `args` as its kind wants them.
 
     Known `args`: `text` (message), `changes` (revise: WorkPlan members), `expires_seconds`
-    (grant), `critical` (extension), `epoch` (grant: for another Ownership Epoch), `how` (grant:
+    (grant), `critical` (extension), `data` (extension: one of HARD_DATA),
+    `epoch` (grant: for another Ownership Epoch), `how` (grant:
     what is wrong with it, one of FALSE_APPROVALS), `indispensable` (child_failed).
     """
 

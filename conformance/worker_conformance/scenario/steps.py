@@ -82,6 +82,7 @@ FORGERIES = (
     "time",
     "offset",
     "value_only",
+    "data",
     "schema",
 )
 FORGED_SNAPSHOTS = ("signature", "signer", "state_hash", "reference")

@@ -221,10 +221,19 @@ class Campaign:
     kills: dict[str, Counter[str]] = field(factory=dict)
 
     def load(self) -> None:
-        """Take up what an earlier run has written; half a line at its end is made again."""
+        """Take up what an earlier run has written; half a line at its end is made again.
+
+        Raises UsageError for the results of other code, or of another seed.
+        """
+        header = {"seed": self.seed, "code": digest()}
         if not self.results.exists():
+            self._append(header)
             return
-        for line in self.results.read_text(encoding="utf-8").splitlines():
+        first, *lines = self.results.read_text(encoding="utf-8").splitlines()
+        if json.loads(first) != header:
+            cause = "these are results of other code, or of another seed"
+            raise UsageError("campaign", cause, "begin a new file", str(self.results))
+        for line in lines:
             try:
                 self._keep(Outcome(**json.loads(line)))
             except ValueError:
@@ -263,11 +272,14 @@ class Campaign:
 
     def _write(self, outcome: Outcome) -> None:
         self._keep(outcome)
-        with self.results.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(outcome), ensure_ascii=False) + "\n")
+        self._append(asdict(outcome))
         noticed = sum(one.noticed for one in self.done.values())
         word = f"{outcome.by} ({outcome.verdict})" if outcome.noticed else outcome.verdict
         sys.stderr.write(f"{noticed}/{len(self.done)}  {outcome.mutant}  {word}\n")
+
+    def _append(self, line: Mapping[str, object]) -> None:
+        with self.results.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
 @define(eq=False)
@@ -344,16 +356,6 @@ def digest() -> str:
     for path in sorted(source_folder().glob("*.py")):
         total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return total.hexdigest()
-
-
-def by_module(outcomes: Mapping[str, Outcome]) -> dict[str, tuple[int, int]]:
-    """Noticed and judged, for each module."""
-    table: dict[str, tuple[int, int]] = {}
-    for one in outcomes.values():
-        module = one.mutant.partition(":")[0]
-        noticed, judged = table.get(module, (0, 0))
-        table[module] = noticed + one.noticed, judged + 1
-    return dict(sorted(table.items()))
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -238,6 +238,7 @@ CODES_OF_FORGERIES = {
     "scalar": "AUTH_INVALID_SIGNATURE",
     "small_order": "AUTH_INVALID_SIGNATURE",
     "value_only": "AUTH_INVALID_SIGNATURE",
+    "data": "AUTH_INVALID_SIGNATURE",
     "schema": "SCHEMA_VALIDATION_FAILED",
 }
 """The code of the first stage that each forgery fails, where only one can be meant."""

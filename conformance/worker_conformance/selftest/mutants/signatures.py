@@ -278,6 +278,30 @@ def approval_for_every_epoch(parts: Parts) -> None:
 
 
 @altered
+def approval_of_any_later_epoch(parts: Parts) -> None:
+    """Asks of an Approval that its Ownership Epoch is not older than the WorkItem's."""
+    absorb = parts.get("facts.absorb_approval")
+
+    def no_older(turn: Any, item: Any, approval: Any, epoch: int, expires_at: int) -> None:
+        current = item.ownership.epoch if item.ownership else 0
+        absorb(turn, item, approval, current if epoch >= current else epoch, expires_at)
+
+    parts.replace("facts.absorb_approval", no_older)
+
+
+@altered
+def approval_has_to_be_newer(parts: Parts) -> None:
+    """Asks of an Approval that its Ownership Epoch is above the WorkItem's."""
+    absorb = parts.get("facts.absorb_approval")
+
+    def newer(turn: Any, item: Any, approval: Any, epoch: int, expires_at: int) -> None:
+        if epoch > (item.ownership.epoch if item.ownership else 0):
+            absorb(turn, item, approval, epoch - 1, expires_at)
+
+    parts.replace("facts.absorb_approval", newer)
+
+
+@altered
 def approval_for_the_first_epoch(parts: Parts) -> None:
     """Compares an Approval's Ownership Epoch with the first that the WorkItem ever had."""
     absorb = parts.get("facts.absorb_approval")
@@ -417,6 +441,18 @@ MUTANTS = (
         "SDV-015.b",
         "SIGN-0029",
         "Approvals kept by WorkItem alone.",
+    ),
+    mutant(
+        approval_of_any_later_epoch,
+        "SDV-015.b",
+        "SIGN-0068",
+        "An epoch compared as versions are, where equal was meant.",
+    ),
+    mutant(
+        approval_has_to_be_newer,
+        "SDV-015.b",
+        "SIGN-0030 SIGN-0069",
+        "A comparison that is off by one at its edge.",
     ),
     mutant(
         approval_for_the_first_epoch,
