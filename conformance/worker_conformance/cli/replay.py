@@ -52,7 +52,7 @@ def replay(
     timeout: float,
     show: bool,  # noqa: FBT001 - click hands flags over by name
     save_trace: Path | None,
-    no_color: bool,  # noqa: FBT001 - as above
+    no_color: bool | None,  # noqa: FBT001 - as above
     file: Path,
 ) -> int:
     """Play a vector (.yaml) against a Worker and judge it; or judge a Trace (.jsonl) again."""

@@ -12,6 +12,7 @@ from attrs import define, evolve, field
 
 from worker_conformance.documents.json_types import JsonObject, JsonValue, find
 from worker_conformance.judge.evidence import Mark, MarkKind, Timeline
+from worker_conformance.judge.folding import Rounds, folded, without_numbers
 from worker_conformance.judge.reading import command_of, frames_in, positions_in
 from worker_conformance.judge.trace import Entry, EntryKind, NoteKind
 from worker_conformance.judge.transcript import (
@@ -54,7 +55,8 @@ def timeline_of(
     `last_breaks`: this last entry is what broke a requirement, if it is something the Worker did.
     """
     teller = _Teller(name_of)
-    marks = _merged(mark for entry in without_silence(entries) for mark in teller.take(entry))
+    merged = _merged(mark for entry in without_silence(entries) for mark in teller.take(entry))
+    marks = merged if len(merged) <= MARKS_MAX else list(_without_rounds(merged))
     left_out = max(0, len(marks) - MARKS_MAX)
     if left_out:
         marks = [*marks[:MARKS_FIRST], *marks[MARKS_FIRST + left_out :]]
@@ -67,6 +69,24 @@ def timeline_of(
         left_out_after=MARKS_FIRST if left_out else 0,
         last_breaks=last_breaks and entries[-1].kind is EntryKind.EFFECT,
     )
+
+
+def _without_rounds(marks: Sequence[Mark]) -> Iterator[Mark]:
+    """Marks that come round again and again are shown once at the beginning and once at the end."""
+    before: Mark | None = None
+    for one in folded(marks, _shape_of):
+        if not isinstance(one, Rounds):
+            before = one[1]
+            yield before
+        elif before is not None:
+            told = f"(the {one.items} before come round {one.rounds} times more)"
+            if one.items == 1:
+                told = f"(the one before comes round {one.rounds} times more)"
+            yield Mark(before.at, MarkKind.OTHER, "suite", told, before.group, until=before.at)
+
+
+def _shape_of(mark: Mark) -> str:
+    return without_numbers(f"{mark.kind} {mark.group} {mark.slot} {mark.text}")
 
 
 def _merged(marks: Iterable[Mark]) -> list[Mark]:

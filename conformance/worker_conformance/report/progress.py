@@ -19,7 +19,7 @@ from rich.text import Text
 
 from worker_conformance.judge.verdicts import CheckResult
 from worker_conformance.report.telling import Consequences, visible
-from worker_conformance.report.terminal import headline
+from worker_conformance.report.terminal import print_headline
 
 PLAIN_LINES = 10  # lines of progress in a log: enough to see that it moves, too few to drown it
 NAME_CHARACTERS_MAX = 36  # what remains for a title beside bar and counts at 80 columns
@@ -67,7 +67,7 @@ class PlainProgress(QuietProgress):
         if result.verdict.breaks_the_run:
             self._unexpected += 1
             if not self._consequences.contain(result):
-                self._console.print(headline(result))
+                print_headline(self._console, result)
         if self._part(self._done) > self._part(self._done - 1):
             self._console.print(Text(f"{self._done} of {self._total} checks done{self._so_far()}"))
 
@@ -120,7 +120,7 @@ class LiveProgress(QuietProgress):
         """Move the bar; an unexpected verdict gets a line of its own above it."""
         self._running.pop(result.check_id, None)
         if result.verdict.breaks_the_run and not self._consequences.contain(result):
-            self._progress.console.print(headline(result))
+            print_headline(self._progress.console, result)
         self._show(advance=1)
 
     def _show(self, advance: int = 0) -> None:
