@@ -240,3 +240,22 @@ def test_areas_that_are_not_claimed_are_counted_as_such(passing: RunResult) -> N
     row = next(line for line in lines if line.startswith("offline"))
     assert "not claimed" in heading
     assert row.split() == ["offline", "not", "claimed", "1"]
+
+
+def test_the_bytes_that_differ_stand_out_without_colour(
+    passing: RunResult, a_check: Callable[..., CheckResult]
+) -> None:
+    plain = "   00:00:00  plain   an estimate  …confidence:0.42,…"
+    lines = (
+        plain,
+        "   00:00:00  varied  an estimate  …confidence:0.57,…",
+        " " * plain.index("42") + "^^",
+        "                …    3 more that differ",
+    )
+    failure = Failure("the same bytes", "a difference", lines)
+    leak = evolve(a_check("disclosure", 1, Verdict.FAIL), failure=failure)
+    text = told(evolve(passing, checks=(leak,)))
+    assert "…confidence:0.»42«,…" in text
+    assert "…confidence:0.»57«,…" in text
+    assert "^" not in text
+    assert "… 3 more that differ" in text

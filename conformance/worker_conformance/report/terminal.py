@@ -25,7 +25,6 @@ from worker_conformance.judge.verdicts import (
     Verdict,
 )
 from worker_conformance.report.telling import (
-    TRANSCRIPT_LINE,
     WORDS,
     Consequences,
     clause_line,
@@ -37,6 +36,7 @@ from worker_conformance.report.telling import (
     unexpected_first,
     visible,
 )
+from worker_conformance.report.terminal_history import history_grid
 
 BLOCKS_MAX = 12  # failures told in full; --verbose and the report tell all of them
 BRIEF_MAX = 12  # checks that never reached their point, a line each; what follows is counted
@@ -192,25 +192,10 @@ def _add_failure(grid: Table, failure: Failure) -> None:
     if failure.step:
         grid.add_row("step", _said(failure.step))
     if failure.transcript:
-        grid.add_row("history", _history(cut_middle(failure.transcript)))
+        grid.add_row("history", history_grid(cut_middle(failure.transcript)))
     stderr = last_lines(failure.stderr)
     if stderr:
         grid.add_row("stderr", Text("\n".join(stderr), "dim"))
-
-
-def _history(lines: list[str]) -> Table:
-    """Lay a transcript out in three columns, so that long messages wrap under themselves."""
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(no_wrap=True, style="dim", justify="right")
-    grid.add_column(no_wrap=True, style="dim")
-    grid.add_column(overflow="fold")
-    for line in lines:
-        parts = TRANSCRIPT_LINE.fullmatch(line)
-        if parts:
-            grid.add_row(parts[1], parts[2], _said(parts[3]))
-        else:
-            grid.add_row("", "", _said(line.strip()))
-    return grid
 
 
 def _print_briefs(console: Console, brief: list[CheckResult]) -> None:
@@ -253,6 +238,8 @@ def _print_figures(console: Console, result: RunResult, detail: Detail) -> None:
         return
     rows.sort(key=lambda row: -(row[1].share_of_bound or 0))
     shown = rows if detail is Detail.VERBOSE else [r for r in rows if r[1].bound][:FIGURES_MAX]
+    if not shown:
+        return
     table = _plain_table()
     table.add_column("Measured", no_wrap=True)
     table.add_column("")
