@@ -99,7 +99,7 @@ def test_the_browser_has_nothing_to_complain_about(opens: Opens, name: str) -> N
 
 def test_everything_can_be_read_without_scripts(opens: Opens) -> None:
     page = opens("drawn", every_check=False, java_script_enabled=False)
-    assert page.locator("#REPLAY-0007 pre.again").is_visible()
+    assert page.locator("#REPLAY-0007 pre.again").first.is_visible()
     assert page.locator("#REPLAY-0007 .timeline").is_visible()
     assert page.locator(".filters").is_hidden()
     assert page.locator("button").first.is_hidden()
@@ -121,7 +121,7 @@ def test_the_command_is_copied_with_a_click(opens: Opens) -> None:
     page.locator("#REPLAY-0007 .copy").first.click()
     page.get_by_text("Copied").wait_for()
     copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied == page.locator("#REPLAY-0007 pre.again").inner_text()
+    assert copied == page.locator("#REPLAY-0007 pre.again").first.inner_text()
 
 
 def test_words_and_verdicts_filter_the_checks(opens: Opens) -> None:
