@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from worker_conformance.judge.evidence import Mark, MarkKind
-from worker_conformance.judge.timeline import MARKS_FIRST, MARKS_MAX, timeline_of
+from worker_conformance.judge.timeline import MARKS_FIRST, MARKS_MAX, SLOTS_MAX, timeline_of
 from worker_conformance.judge.trace import EntryKind, NoteKind, Trace
 
 SECOND = 1_000_000
@@ -117,6 +117,22 @@ def test_what_is_about_a_slot_stands_in_its_row() -> None:
     marks = story.marks()
     assert [mark.kind for mark in marks] == [MarkKind.RUN, MarkKind.SLOT, MarkKind.RELEASED]
     assert {mark.slot for mark in marks} == {"s1"}
+
+
+def test_what_a_worker_makes_up_gets_no_lane_and_few_rows() -> None:
+    story = Story()
+    for number in range(100):
+        story.did("run", slotId=f"slot-{number}", groupId=f"urn:none:{number}", workItemId="x")
+        story.did(
+            "frame",
+            frame={
+                "frameType": "ACK",
+                "acknowledgements": [{"groupId": f"urn:none:{number}", "sequence": number}],
+            },
+        )
+    timeline = timeline_of(story.trace.since(0), NAMES.get)
+    assert timeline.groups == ()
+    assert len(timeline.slots) == SLOTS_MAX
 
 
 def test_each_group_of_an_ack_gets_its_own_position() -> None:

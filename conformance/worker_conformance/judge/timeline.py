@@ -36,6 +36,9 @@ TEXT_MAX = 160
 
 EVENTS_TOLD = 3
 
+SLOTS_MAX = 16
+"""Rows of Capacity Slots: a Worker that makes names up gets no row for each of them."""
+
 _KINDS_OF_EFFECTS = {
     "run": MarkKind.RUN,
     "release": MarkKind.RELEASED,
@@ -138,7 +141,12 @@ class _Teller:
         return self.name_of(uri) or uri
 
     def _group(self, uri: JsonValue) -> str:
-        return self._short(uri) if isinstance(uri, str) else ""
+        """The name of a Group that there is; what a Worker makes up gets no lane."""
+        return self.name_of(uri) or "" if isinstance(uri, str) else ""
+
+    def _slot(self, effect: JsonObject) -> str:
+        slot = str(effect.get("slotId") or "")
+        return slot if slot in self.slots or len(self.slots) < SLOTS_MAX else ""
 
     # --- what the suite said ----------------------------------------------------------
 
@@ -158,8 +166,7 @@ class _Teller:
             self.groups |= {self._group(uri) for uri in uris} - {""}
             yield Mark(at, MarkKind.START, "suite", told)
         elif kind == "execution":
-            slot = str(body.get("slotId"))
-            yield Mark(at, MarkKind.SLOT, "suite", told, slot=slot)
+            yield Mark(at, MarkKind.SLOT, "suite", told, slot=self._slot(body))
         elif kind == "link":
             yield from self._link(at, body, told)
         else:
@@ -182,11 +189,11 @@ class _Teller:
             return
         positions = list(positions_in(body))
         for frame_type, group, sequence in positions:
-            name = self._short(group)
-            yield Mark(at, MarkKind.POSITION, "Worker", f"{frame_type} {name}:{sequence}", name)
+            told = f"{frame_type} {self._short(group)}:{sequence}"
+            yield Mark(at, MarkKind.POSITION, "Worker", told, self._group(group))
         if positions:
             return
-        slot = str(body.get("slotId") or "")
+        slot = self._slot(body)
         kind = _KINDS_OF_EFFECTS.get(
             str(body.get("type")), MarkKind.SLOT if slot else MarkKind.OTHER
         )

@@ -201,10 +201,12 @@ class _Lanes:
         kinds = {mark.kind for mark in timeline.marks if not mark.group and not mark.slot}
         if kinds - _BANDS:
             lanes._add(SESSION, 2 * LINE)
-        for group in timeline.groups:
+        for group in dict.fromkeys(
+            (*timeline.groups, *(m.group for m in timeline.marks if m.group))
+        ):
             rows = lanes._stack(timeline, places, group)
             lanes._add(f"Group {group}", 2 * LINE + rows * BAR)
-        for slot in timeline.slots:
+        for slot in dict.fromkeys((*timeline.slots, *(m.slot for m in timeline.marks if m.slot))):
             lanes._add(f"Slot {slot}", 2 * LINE + BAR, is_slot=True)
         return lanes
 
