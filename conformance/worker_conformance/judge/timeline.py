@@ -28,6 +28,9 @@ from worker_conformance.scenario.clock import SECOND
 MARKS_MAX = 120
 """Marks of a timeline: what a wide picture still shows apart."""
 
+FOLDED_FROM = 48
+"""Marks from which what comes round again and again is shown at both ends only."""
+
 MARKS_FIRST = 24
 """Of those, how many tell how it began where the middle is left out."""
 
@@ -59,7 +62,7 @@ def timeline_of(
     """
     teller = _Teller(name_of)
     merged = _merged(mark for entry in without_silence(entries) for mark in teller.take(entry))
-    marks = merged if len(merged) <= MARKS_MAX else list(_without_rounds(merged))
+    marks = merged if len(merged) <= FOLDED_FROM else list(_without_rounds(merged))
     left_out = max(0, len(marks) - MARKS_MAX)
     if left_out:
         marks = [*marks[:MARKS_FIRST], *marks[MARKS_FIRST + left_out :]]
