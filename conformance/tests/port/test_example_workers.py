@@ -6,14 +6,14 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from worker_conformance.cli.entry import call
+
 ROOT = Path(__file__).parents[3]
 BUILD_SECONDS_MAX = 900
-RUN_SECONDS_MAX = 600
 DEBIAN_CRATES = Path("/usr/share/cargo/registry")
 ABSENT = re.compile(r"no matching package|failed to (?:get|download|load source|select)", re.I)
 """What a build says where its crates are not to be had without a network."""
@@ -88,13 +88,11 @@ def judged(spec: str, tmp_path: Path) -> None:
     """Every chosen check is executed and passed; each area claimed has some among them."""
     wanted = {check for checks in CHECKS.values() for check in checks}
     result = tmp_path / "result.json"
-    command = [sys.executable, "-m", "worker_conformance", "run", "--worker", spec, "--seed", "7"]
-    report = ["--report", str(tmp_path / "report"), "--json", str(result)]
-    outcome = ran([*command, *report, "--no-color", "-q", *sorted(wanted)], ROOT, RUN_SECONDS_MAX)
-    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    options = ["--seed", "7", "--report", str(tmp_path / "report"), "--json", str(result)]
+    code = call(["run", "--worker", spec, *options, "--no-color", "-q", *sorted(wanted)])
     found = json.loads(result.read_text(encoding="utf-8"))
     verdicts = {check["checkId"]: check["verdict"] for check in found["checks"]}
-    assert {verdicts.get(check) for check in wanted} == {"pass"}, verdicts
+    assert (code, {verdicts.get(check) for check in wanted}) == (0, {"pass"}), verdicts
     assert set(found["declaration"]["profiles"]) <= set(CHECKS)
 
 
