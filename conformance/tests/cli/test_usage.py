@@ -24,6 +24,9 @@ MISTAKES = [
     (("replay", "."), "there is no such file", "explain ID"),
     (("lint", "nothing"), "there are no vectors here", "name a vector"),
     (("doctor",), "missing argument", "--help"),
+    (("soak", "--budget", "soon"), "'soon' is no length of time", "1h30m"),
+    (("soak", "--worlds", "0"), "--worlds", "--help"),
+    (("soak", "--seed", "x"), "'x' is no seed", "whole number"),
 ]
 
 
@@ -45,7 +48,10 @@ def test_no_command_shows_the_help(command) -> None:
     assert "Exit codes" in outcome.out
 
 
-@pytest.mark.parametrize("name", ["run", "list", "explain", "replay", "lint", "doctor", "init"])
+@pytest.mark.parametrize(
+    "name",
+    ["run", "list", "explain", "replay", "lint", "doctor", "init", "soak"],
+)
 def test_every_command_explains_itself(name, command) -> None:
     outcome = command(name, "--help")
     assert outcome.code == 0

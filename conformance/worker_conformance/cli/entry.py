@@ -25,6 +25,7 @@ from worker_conformance.cli import (
     replay,
     run,
     selftest,
+    soak,
 )
 from worker_conformance.errors import (
     EXIT_SUITE,
@@ -82,6 +83,7 @@ for _command in (
     doctor.doctor,
     init.init,
     selftest.selftest,
+    soak.soak,
 ):
     app.add_command(_command)
 

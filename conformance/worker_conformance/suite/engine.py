@@ -45,7 +45,16 @@ from worker_conformance.suite.properties.coverage import summed
 from worker_conformance.suite.rejudge import watch_again, wire_parameters
 from worker_conformance.suite.results import Rerun, Tallies, not_claimed, ordered, result_of
 
-__all__ = ["ProgressListener", "RunOptions", "catalogue", "rejudge", "replay", "run"]
+__all__ = [
+    "ProgressListener",
+    "RunOptions",
+    "catalogue",
+    "introduced",
+    "rejudge",
+    "replay",
+    "result_from",
+    "run",
+]
 
 _HERE = Path(__file__).parent
 _COLLECTED = _HERE / "collected" / "test_worker.py"
@@ -118,7 +127,7 @@ def run(options: RunOptions, listener: ProgressListener) -> RunResult:
     """
     _refuse_unknown_profiles(options.profiles)
     selected = checks.select(options.select, options.profiles)
-    declaration, transport = _introduced(options)
+    declaration, transport = introduced(options)
     claimed = [info for info in selected if declaration.claims(info.profile)]
     collector = _Collector(listener, Rerun(options.worker, options.seed))
     collector.skip([info for info in selected if not declaration.claims(info.profile)])
@@ -130,7 +139,7 @@ def run(options: RunOptions, listener: ProgressListener) -> RunResult:
         _play_aside(monitors, to_play, declaration, options, collector)
     collector.sum_up(monitors, declaration.parameters)
     shown = [info for info in selected if not _left_out(info, options)]
-    result = _result(options, declaration, transport, ordered(collector.results, shown))
+    result = result_from(options, declaration, transport, ordered(collector.results, shown))
     return evolve(result, coverage=summed(collector.coverages))
 
 
@@ -149,7 +158,7 @@ def replay(path: Path, options: RunOptions) -> RunResult:
     own = evolve(own, rerun=rerun.replay(path))
     watched = _watched(scenario.id, played.sightings, rerun, path, declaration.parameters)
     chosen = evolve(options, select=(scenario.id,))
-    return _result(chosen, declaration, transport, (own, *watched))
+    return result_from(chosen, declaration, transport, (own, *watched))
 
 
 def rejudge(trace: Trace, path: Path) -> RunResult:
@@ -160,7 +169,7 @@ def rejudge(trace: Trace, path: Path) -> RunResult:
     rerun = Rerun(str(path), trace.seed)
     watched = _watched(scenario.id, sightings, rerun, path, declaration.parameters)
     options = RunOptions(worker=str(path), select=(scenario.id,), seed=trace.seed)
-    return _result(options, declaration, "saved Trace", watched)
+    return result_from(options, declaration, "saved Trace", watched)
 
 
 def _watched(
@@ -189,8 +198,11 @@ def _refuse_unknown_profiles(profiles: Sequence[str]) -> None:
             raise UsageError("no-such-profile", f"there is no profile {name!r}", f"one of {known}")
 
 
-def _introduced(options: RunOptions) -> tuple[Declaration, str]:
-    """Bring the Worker up once, so that what it claims is known before anything is planned."""
+def introduced(options: RunOptions) -> tuple[Declaration, str]:
+    """What the Worker declares, and its transport: known before anything is planned.
+
+    Raises UsageError for a `worker` that names nothing, AdapterError where it cannot be brought up.
+    """
     with Bench(locate(options.worker, options.timeout_seconds)) as bench:
         return bench.declaration(), bench.transport
 
@@ -363,12 +375,13 @@ class _Collector:
 # --- after ----------------------------------------------------------------------------
 
 
-def _result(
+def result_from(
     options: RunOptions,
     declaration: Declaration,
     transport: str,
     results: tuple[CheckResult, ...],
 ) -> RunResult:
+    """The result of a run: who judged whom, how it was asked for, and what the checks came to."""
     effective, notes = declaration.parameters.effective()
     return RunResult(
         suite=SuiteIdentity(SUITE_NAME, __version__),
