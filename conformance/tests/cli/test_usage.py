@@ -6,7 +6,7 @@ from worker_conformance import __version__
 
 MISTAKES = [
     (("rum",), "there is no command 'rum'", "did you mean 'run'?"),
-    (("fnord",), "there is no command 'fnord'", "known: doctor, explain, init, lint"),
+    (("fnord",), "there is no command 'fnord'", "known: bench, doctor, explain, init"),
     (("run", "--sed", "1"), "no such option '--sed'", "did you mean '--seed'?"),
     (("run", "--seed", "x"), "'x' is no seed", "whole number"),
     (("run", "--jobs", "0"), "'0' is no number of jobs", "'auto'"),
@@ -24,6 +24,9 @@ MISTAKES = [
     (("replay", "."), "there is no such file", "explain ID"),
     (("lint", "nothing"), "there are no vectors here", "name a vector"),
     (("doctor",), "missing argument", "--help"),
+    (("bench", "--backlog", "many"), "'many' is no list of backlogs", "100,1000"),
+    (("bench", "--backlog", "1,2,1000000"), "is no list of backlogs", "100,000"),
+    (("bench", "--backlog", "9", "--thorough"), "--thorough and --backlog", "give one"),
     (("soak", "--budget", "soon"), "'soon' is no length of time", "1h30m"),
     (("soak", "--worlds", "0"), "--worlds", "--help"),
     (("soak", "--seed", "x"), "'x' is no seed", "whole number"),
@@ -50,7 +53,7 @@ def test_no_command_shows_the_help(command) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["run", "list", "explain", "replay", "lint", "doctor", "init", "soak"],
+    ["run", "list", "explain", "replay", "lint", "doctor", "init", "soak", "bench"],
 )
 def test_every_command_explains_itself(name, command) -> None:
     outcome = command(name, "--help")

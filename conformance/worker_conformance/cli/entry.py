@@ -16,6 +16,7 @@ import click
 
 from worker_conformance import __version__
 from worker_conformance.cli import (
+    bench,
     browse,
     doctor,
     init,
@@ -84,6 +85,7 @@ for _command in (
     init.init,
     selftest.selftest,
     soak.soak,
+    bench.bench,
 ):
     app.add_command(_command)
 
