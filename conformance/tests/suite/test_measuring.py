@@ -10,8 +10,8 @@ from attrs import evolve
 
 from worker_conformance.judge.verdicts import WorkerIdentity
 from worker_conformance.port.locate import locate
+from worker_conformance.report import figures as page
 from worker_conformance.suite.bench import Bench
-from worker_conformance.suite.measuring import page
 from worker_conformance.suite.measuring.catalogue import measured
 from worker_conformance.suite.measuring.figures import Figure, Measured, Point, shown
 from worker_conformance.suite.measuring.rounds import Plan, play_rounds

@@ -82,7 +82,7 @@ def bench(
     Figures are real time, so they hold for the machine and the moment; ratios are taken side by
     side. They judge nothing.
     """
-    from worker_conformance.suite.measuring import page
+    from worker_conformance.report import figures
     from worker_conformance.suite.measuring.rounds import Plan
 
     if thorough and backlogs:
@@ -94,7 +94,7 @@ def bench(
     shown = console_for(no_color=no_color, stderr=True)
     measured = _measure(with_restart(worker, restart), timeout, plan, shown)
     files[0].write_bytes(measured.to_json())
-    files[1].write_bytes(page.to_html(measured))
+    files[1].write_bytes(figures.to_html(measured))
     console = console_for(no_color=no_color)
     _print(console, measured)
     console.print(Text(f"Figures: {files[1]}"))

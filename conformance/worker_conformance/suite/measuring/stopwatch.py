@@ -45,7 +45,7 @@ class Stopwatch:
     port: Port
     record: bool = False
     recorded: list[JsonObject] = field(factory=list)
-    _clock: Callable[[], float] = perf_counter
+    clock: Callable[[], float] = perf_counter
     _lap: Lap = field(factory=Lap)
     _commands: Counter[str] = field(factory=Counter)
 
@@ -74,9 +74,9 @@ class Stopwatch:
         """Pass on, and measure."""
         if self.record:
             self.recorded.append(stimulus)
-        began = self._clock()
+        began = self.clock()
         answer = self.port.handle(stimulus)
-        self._count(stimulus, answer, self._clock() - began)
+        self._count(stimulus, answer, self.clock() - began)
         return answer
 
     def crash(self) -> None:
@@ -85,9 +85,9 @@ class Stopwatch:
 
     def restart(self) -> None:
         """Pass on, and measure: a process has to begin."""
-        began = self._clock()
+        began = self.clock()
         self.port.restart()
-        self._lap = evolve(self._lap, seconds=self._lap.seconds + self._clock() - began)
+        self._lap = evolve(self._lap, seconds=self._lap.seconds + self.clock() - began)
 
     def shutdown(self) -> None:
         """Pass on."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from attrs import frozen
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -15,11 +14,9 @@ from markupsafe import Markup
 
 from worker_conformance import __version__
 from worker_conformance.port.contract import SUITE_NAME
-from worker_conformance.report.html import TEMPLATES as REPORT_TEMPLATES
+from worker_conformance.report.html import TEMPLATES
 from worker_conformance.report.telling import visible
 from worker_conformance.suite.measuring.figures import CAVEAT, Figure, Measured, Point, shown
-
-TEMPLATES = Path(__file__).parent
 
 WIDTH, HEIGHT = 480, 200  # in the drawing's own units; a page scales it
 LEFT, RIGHT, TOP, BOTTOM = 56, 16, 12, 28  # room for the labels of both axes
@@ -61,8 +58,8 @@ def to_html(measured: Measured) -> bytes:
         lstrip_blocks=True,
     )
     environment.filters |= {"shown": visible, "number": shown, "plot": plot_of}
-    style = (REPORT_TEMPLATES / "report.css").read_text("utf-8")
-    page = environment.get_template("page.html.j2").render(
+    style = (TEMPLATES / "report.css").read_text("utf-8")
+    page = environment.get_template("figures.html.j2").render(
         measured=measured,
         suite=f"{SUITE_NAME} {__version__}",
         caveat=CAVEAT,
