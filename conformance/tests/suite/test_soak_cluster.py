@@ -27,6 +27,7 @@ WORLDS = 6
 KILLED_AFTER = 2
 ANSWER_SECONDS = 60  # never waited for, unless something hangs
 
+pytest.importorskip("distributed")  # an extra
 pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's sockets, when its nodes are killed
 
 
@@ -115,6 +116,26 @@ def test_a_worker_that_ends_its_process_is_told_with_the_number_of_the_world(
         spread(store, client, Limits(worlds=2), threading.Event(), heard.append)
     assert [one.verdict for one in heard] == [Verdict.ADAPTER_ERROR] * 2
     assert "ended before it had an answer" in heard[0].reason
+
+
+def test_a_cluster_that_exists_is_used_and_left_without_a_worker(tmp_path: Path) -> None:
+    from distributed import LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            processes=False,
+            protocol="tcp",
+            dashboard_address=None,
+        ) as cluster,
+        Store(tmp_path, CAMPAIGN) as store,
+    ):
+        with nodes(cluster.scheduler_address, 1) as client:
+            spread(store, client, Limits(worlds=1), threading.Event(), lambda _: None)
+            assert world.open_benches() == 1  # its only node is a thread of this process
+        assert world.open_benches() == 0
+        assert store.tally.worlds == 1
 
 
 def test_no_cluster_at_an_address_is_a_mistake_in_words(monkeypatch: pytest.MonkeyPatch) -> None:

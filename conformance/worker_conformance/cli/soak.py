@@ -179,8 +179,10 @@ def _one_again(
 
 
 def _play(kept: Store, limits: Limits, cluster: str | None, jobs: int, *, no_color: bool) -> Ending:
-    from worker_conformance.suite.soak.cluster import nodes, spread, stopping
+    from worker_conformance.suite.soak.cluster import Ending, nodes, spread, stopping
 
+    if limits.worlds is not None and kept.tally.numbers.below >= limits.worlds:
+        return Ending.COMPLETE  # no node is needed to say so
     console = console_for(no_color=no_color, stderr=True)
     kind = LiveProgress if console.is_terminal else PlainProgress
     with (

@@ -66,6 +66,11 @@ def play_world(campaign: Campaign, number: int) -> Outcome:
     )
 
 
+def open_benches() -> int:
+    """How many Workers this process has."""
+    return len(_benches)
+
+
 def close_benches() -> None:
     """End every Worker of this process; the next world opens a new one."""
     with _lock:
