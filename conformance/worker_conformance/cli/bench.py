@@ -75,7 +75,7 @@ def bench(
     seed: int,
     report: Path,
     timeout: float,
-    no_color: bool,  # noqa: FBT001 - as above
+    no_color: bool | None,  # noqa: FBT001 - as above
 ) -> int:
     """Measure what a Worker costs, and what the suite costs beside it.
 

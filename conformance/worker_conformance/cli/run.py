@@ -202,7 +202,12 @@ def run(
 
 
 def _tell(
-    result: RunResult, destinations: _Destinations, detail: Detail, form: str, *, no_color: bool | None
+    result: RunResult,
+    destinations: _Destinations,
+    detail: Detail,
+    form: str,
+    *,
+    no_color: bool | None,
 ) -> None:
     with github.guarded(active=github.wanted(form)):
         print_result(console_for(no_color=no_color), result, [destinations.html_file], detail)

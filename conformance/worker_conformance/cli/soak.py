@@ -102,7 +102,7 @@ def soak(
     store: Path,
     world: int | None,
     timeout: float,
-    no_color: bool,  # noqa: FBT001 - click hands flags over by name
+    no_color: bool | None,  # noqa: FBT001 - click hands flags over by name
 ) -> int:
     """Judge a Worker over generated worlds, for hours, on many processes.
 
@@ -178,7 +178,9 @@ def _one_again(
     return merging.merged(campaign, sums, declaration, transport, folder)
 
 
-def _play(kept: Store, limits: Limits, cluster: str | None, jobs: int, *, no_color: bool) -> Ending:
+def _play(
+    kept: Store, limits: Limits, cluster: str | None, jobs: int, *, no_color: bool | None
+) -> Ending:
     from worker_conformance.suite.soak.cluster import Ending, nodes, spread, stopping
 
     if limits.worlds is not None and kept.tally.numbers.below >= limits.worlds:
@@ -206,7 +208,7 @@ def _prepare(folder: Path) -> None:
 
 
 def _report(
-    kept: Store, declaration: Declaration, transport: str, ending: Ending, *, no_color: bool
+    kept: Store, declaration: Declaration, transport: str, ending: Ending, *, no_color: bool | None
 ) -> int:
     from worker_conformance.suite.soak.merging import merged
 
