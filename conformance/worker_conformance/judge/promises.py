@@ -20,9 +20,12 @@ WINDOWS_MAX = 24
 
 
 def windows_of(
-    entries: Iterable[Entry], name_of: Callable[[str], str | None], scene: str = ""
+    entries: Iterable[Entry],
+    name_of: Callable[[str], str | None],
+    scene: str = "",
+    most: int | None = WINDOWS_MAX,
 ) -> tuple[EstimateWindow, ...]:
-    """The first windows of a history, in the order in which they were published.
+    """The first `most` windows of a history, in the order in which they were published.
 
     An estimate without an end of its window is one instant wide.
     """
@@ -43,7 +46,7 @@ def windows_of(
                 waiting.pop(work, None)  # nothing waits any more: the estimate was of its end
     windows += [one for many in waiting.values() for one in many]
     windows.sort(key=lambda one: (one.published, one.work))
-    return tuple(windows[:WINDOWS_MAX])
+    return tuple(windows[:most])
 
 
 _WAITING = frozenset({"offered", "queued", "blocked"})
