@@ -57,7 +57,7 @@ KINDS: Mapping[CheckKind, str] = {
     CheckKind.VECTOR: "a vector",
     CheckKind.MONITOR: "a monitor of every scenario",
     CheckKind.FAIRNESS: "a measured schedule",
-    CheckKind.PROPERTY: "a property of generated worlds",
+    CheckKind.PROPERTY: "a property of several worlds",
 }
 
 
