@@ -15,6 +15,14 @@ def test_a_vector_is_judged_and_told_in_full(command, an_engine, tmp_path: Path)
     assert not (tmp_path / "conformance-report").exists()
 
 
+def test_a_vector_of_the_suite_is_named_by_its_id(command, an_engine) -> None:
+    engine = an_engine("failing")
+    assert command("replay", "replay-0001", engine=engine).code == 1
+    outcome = command("replay", "REPLAY-9999", engine=engine)
+    assert (outcome.code, "there is no such file" in outcome.err) == (2, True)
+    assert command("replay", "../*", engine=engine).code == 2
+
+
 def test_a_trace_is_shown_message_by_message(command, tmp_path: Path) -> None:
     trace = Trace("REPLAY-0007", 5)
     trace.append(1, 0, EntryKind.STIMULUS, {"type": "tick", "now": "2026-07-15T00:00:00Z"})

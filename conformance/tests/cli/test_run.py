@@ -157,6 +157,14 @@ def test_colour_is_off_when_it_is_not_wanted(
     assert red not in command("run", engine=an_engine("failing")).out
 
 
+def test_colour_can_be_had_where_it_would_not_be(
+    command, an_engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "\x1b[" not in command("run", engine=an_engine("failing")).out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[1;31mFAIL" in command("run", "--color", engine=an_engine("failing")).out
+
+
 def test_a_seed_is_drawn_where_none_is_given(command, an_engine) -> None:
     engine = an_engine()
     for _ in range(2):

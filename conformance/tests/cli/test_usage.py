@@ -24,6 +24,12 @@ MISTAKES = [
     (("replay", "."), "there is no such file", "explain ID"),
     (("lint", "nothing"), "there are no vectors here", "name a vector"),
     (("doctor",), "missing argument", "--help"),
+    (("bench", "--backlog", "many"), "'many' is no list of backlogs", "100,1000"),
+    (("bench", "--backlog", "1,2,1000000"), "is no list of backlogs", "100,000"),
+    (("bench", "--backlog", "9", "--thorough"), "--thorough and --backlog", "give one"),
+    (("soak", "--budget", "soon"), "'soon' is no length of time", "1h30m"),
+    (("soak", "--worlds", "0"), "--worlds", "--help"),
+    (("soak", "--seed", "x"), "'x' is no seed", "whole number"),
 ]
 
 
@@ -45,7 +51,10 @@ def test_no_command_shows_the_help(command) -> None:
     assert "Exit codes" in outcome.out
 
 
-@pytest.mark.parametrize("name", ["run", "list", "explain", "replay", "lint", "doctor", "init"])
+@pytest.mark.parametrize(
+    "name",
+    ["run", "list", "explain", "replay", "lint", "doctor", "init", "soak", "bench"],
+)
 def test_every_command_explains_itself(name, command) -> None:
     outcome = command(name, "--help")
     assert outcome.code == 0

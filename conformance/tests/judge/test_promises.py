@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from worker_conformance.judge.promises import WINDOWS_MAX, windows_of
 from worker_conformance.judge.trace import EntryKind, NoteKind, Trace
 from worker_conformance.scenario.clock import SECOND, text_of
@@ -14,8 +16,8 @@ def trace_of(*entries: tuple[float, EntryKind, dict[str, object]]) -> Trace:
     return trace
 
 
-def disclosed(at: float, work: str, earliest: float, latest: float | None):
-    estimate = {"estimatedStart": text_of(round(earliest * SECOND)), "confidence": 0.5}
+def disclosed(at: float, work: str, earliest: float, latest: float | None, sure: object = 0.5):
+    estimate = {"estimatedStart": text_of(round(earliest * SECOND)), "confidence": sure}
     body: dict[str, object] = {"type": "disclose", "workItemId": work, "estimate": estimate}
     if latest is not None:
         body["estimatedStartLatest"] = text_of(round(latest * SECOND))
@@ -60,6 +62,12 @@ def test_an_estimate_of_work_that_runs_already_is_of_its_end_and_is_not_shown() 
 def test_an_estimate_without_a_window_is_one_instant_wide() -> None:
     (window,) = windows(disclosed(0, "a1", 10, None))
     assert window.earliest == window.latest
+
+
+@pytest.mark.parametrize("sure", [True, "0.5", None, float("inf"), float("nan"), -1, 2])
+def test_a_confidence_that_is_no_share_is_none(sure: object) -> None:
+    (window,) = windows(disclosed(0, "a1", 10, 20, sure))
+    assert window.confidence is None
 
 
 def test_no_more_windows_than_a_picture_shows() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from worker_conformance.judge.evidence import Mark, MarkKind
-from worker_conformance.judge.timeline import MARKS_FIRST, MARKS_MAX, timeline_of
+from worker_conformance.judge.timeline import MARKS_FIRST, MARKS_MAX, SLOTS_MAX, timeline_of
 from worker_conformance.judge.trace import EntryKind, NoteKind, Trace
 
 SECOND = 1_000_000
@@ -25,11 +25,11 @@ class Story:
         self.call += 1
         self._add(EntryKind.STIMULUS, {"type": kind, **members})
 
-    def events(self, group: str, *sequences: int) -> None:
+    def events(self, group: str, *sequences: int, kind: str = "message.posted") -> None:
         frames = [
             {
                 "frameType": "EVENT",
-                "event": {"groupId": group, "sequence": one, "kind": "message.posted"},
+                "event": {"groupId": group, "sequence": one, "kind": kind},
             }
             for one in sequences
         ]
@@ -119,6 +119,22 @@ def test_what_is_about_a_slot_stands_in_its_row() -> None:
     assert {mark.slot for mark in marks} == {"s1"}
 
 
+def test_what_a_worker_makes_up_gets_no_lane_and_few_rows() -> None:
+    story = Story()
+    for number in range(100):
+        story.did("run", slotId=f"slot-{number}", groupId=f"urn:none:{number}", workItemId="x")
+        story.did(
+            "frame",
+            frame={
+                "frameType": "ACK",
+                "acknowledgements": [{"groupId": f"urn:none:{number}", "sequence": number}],
+            },
+        )
+    timeline = timeline_of(story.trace.since(0), NAMES.get)
+    assert timeline.groups == ()
+    assert len(timeline.slots) == SLOTS_MAX
+
+
 def test_each_group_of_an_ack_gets_its_own_position() -> None:
     story = Story()
     rows = [{"groupId": "urn:a", "sequence": 5}, {"groupId": "urn:b", "sequence": 2}]
@@ -144,12 +160,27 @@ def test_a_cut_link_is_that_of_its_groups_or_of_all() -> None:
 def test_a_long_history_keeps_its_beginning_and_its_end_and_says_how_much_is_left_out() -> None:
     story = Story()
     for sequence in range(1, 301):
-        story.events("urn:a", sequence)
+        story.events("urn:a", sequence, kind=f"k{sequence}")
     timeline = timeline_of(story.trace.since(0), NAMES.get)
     assert len(timeline.marks) == MARKS_MAX
     assert (timeline.left_out, timeline.left_out_after) == (300 - MARKS_MAX, MARKS_FIRST)
     assert "A/24 " in timeline.marks[MARKS_FIRST - 1].text
     assert "A/300 " in timeline.marks[-1].text
+
+
+def test_in_a_long_history_what_comes_round_is_shown_once_at_each_end() -> None:
+    story = Story()
+    for sequence in range(1, 101):
+        story.events("urn:a", sequence)
+        story.command("work.renew")
+    texts = [mark.text for mark in story.marks()]
+    assert texts == [
+        "EVENT A/1 message.posted",
+        "COMMAND work.renew a1",
+        "(the 2 before come round 98 times more)",
+        "EVENT A/100 message.posted",
+        "COMMAND work.renew a1",
+    ]
 
 
 def test_only_something_that_the_worker_did_can_itself_be_the_violation() -> None:

@@ -19,7 +19,7 @@ from worker_conformance.suite.checks import THOROUGH, catalogue
 
 ROOT = Path(__file__).parents[3]
 BUILD_SECONDS_MAX = 900
-RUN_SECONDS_MAX = 600
+RUN_SECONDS_MAX = 900
 DEBIAN_CRATES = Path("/usr/share/cargo/registry")
 ABSENT = re.compile(r"no matching package|failed to (?:get|download|load source|select)", re.I)
 """What a build says where its crates are not to be had without a network."""

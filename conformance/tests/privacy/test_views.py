@@ -81,3 +81,27 @@ def test_something_more_is_another_content() -> None:
     assert found is not None
     assert found.kind is Kind.CONTENT
     assert "nothing" in found.lines[1]
+
+
+def test_a_difference_is_told_in_pairs_that_can_stand_side_by_side() -> None:
+    plain, varied = (
+        view_of(trace_of(command(A, {"title": title}), command(A, {"n": 1})), A)
+        for title in ("x" * 400 + "one", "x" * 400 + "two")
+    )
+    found = compare(plain, varied)
+    assert found is not None
+    (pair,) = found.pairs
+    assert (pair.at, pair.what) == ((0.0, 0.0), "a Command: work.accept_offer")
+    assert pair.plain is not None
+    assert pair.varied is not None
+    assert pair.before > 0
+    assert ("one" in pair.plain, "two" in pair.varied) == (True, True)
+    assert len(pair.plain) < 400
+
+
+def test_what_only_one_world_shows_has_no_counterpart() -> None:
+    plain = view_of(trace_of(command(A, {"n": 1}), command(A, {"n": 2})), A)
+    found = compare(plain, plain[:1])
+    assert found is not None
+    (pair,) = found.pairs
+    assert (pair.at[1], pair.varied) == (None, None)

@@ -130,6 +130,7 @@ def test_a_failure_leads_to_its_clause_command_vector_and_trace(drawn: RunResult
         "--seed 1 REPLAY-0007</pre><button",
         "<summary>Vector REPLAY-0007 as YAML</summary>",
         "<summary>Trace: the history in 14 lines</summary>",
+        "--seed 1 --save-trace trace.jsonl REPLAY-0007</pre>",
     ):
         assert part in failed
 

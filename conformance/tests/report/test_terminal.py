@@ -206,3 +206,56 @@ def test_a_run_that_judged_nothing_says_what_to_claim(
     )
     assert '"profiles"' not in told(other)
     assert "hint:" not in told(passing)
+
+
+def test_many_that_never_reached_their_point_are_counted_by_area(
+    a_check: Callable[..., CheckResult], a_run: Callable[..., RunResult]
+) -> None:
+    checks = [a_check("leases", n, Verdict.INCONCLUSIVE) for n in range(1, 31)]
+    run = a_run(*checks, *(a_check("replay", n, Verdict.INCONCLUSIVE) for n in range(1, 6)))
+    text = told(run)
+    assert text.count("INCONCLUSIVE  LEASES-") == 12
+    assert "INCONCLUSIVE  and 23 more" in text
+    assert "18 in leases, 5 in replay" in " ".join(text.split())
+    assert told(run, Detail.VERBOSE).count("INCONCLUSIVE  LEASES-") >= 30
+
+
+def test_no_line_ends_in_spaces(failing: RunResult) -> None:
+    for detail in Detail:
+        assert not any(line.endswith(" ") for line in told(failing, detail).splitlines())
+
+
+def test_a_long_title_goes_on_under_itself(
+    passing: RunResult, a_check: Callable[..., CheckResult]
+) -> None:
+    title = "A title that is longer than a narrow terminal has room for, and then some more words"
+    long = evolve(a_check("replay", 1, Verdict.INCONCLUSIVE), title=title)
+    first, second, *_ = told(evolve(passing, checks=(long,))).splitlines()
+    assert second.index(second.strip()[0]) == first.index("A title")
+
+
+def test_areas_that_are_not_claimed_are_counted_as_such(passing: RunResult) -> None:
+    lines = told(passing).splitlines()
+    heading = next(line for line in lines if line.startswith("Area"))
+    row = next(line for line in lines if line.startswith("offline"))
+    assert "not claimed" in heading
+    assert row.split() == ["offline", "not", "claimed", "1"]
+
+
+def test_the_bytes_that_differ_stand_out_without_colour(
+    passing: RunResult, a_check: Callable[..., CheckResult]
+) -> None:
+    plain = "   00:00:00  plain   an estimate  …confidence:0.42,…"
+    lines = (
+        plain,
+        "   00:00:00  varied  an estimate  …confidence:0.57,…",
+        " " * plain.index("42") + "^^",
+        "                …    3 more that differ",
+    )
+    failure = Failure("the same bytes", "a difference", lines)
+    leak = evolve(a_check("disclosure", 1, Verdict.FAIL), failure=failure)
+    text = told(evolve(passing, checks=(leak,)))
+    assert "…confidence:0.»42«,…" in text
+    assert "…confidence:0.»57«,…" in text
+    assert "^" not in text
+    assert "… 3 more that differ" in text

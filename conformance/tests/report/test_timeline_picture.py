@@ -89,6 +89,10 @@ def test_labels_of_one_line_do_not_touch() -> None:
         (Mark(0, MarkKind.SLOT, "suite", "execution s1 a1 completed", "", "s1"), "completed"),
         (Mark(0, MarkKind.CRASH, "suite", "(the disk is lost)"), "the disk is lost"),
         (Mark(0, MarkKind.COMMAND, "Worker", "COMMAND", "A"), ""),
+        (
+            Mark(0, MarkKind.OTHER, "suite", "(the 3 before come round 18 times more)", "A"),
+            f"{TIMES}18 more",
+        ),
     ],
 )
 def test_a_word_stands_beside_a_symbol(mark: Mark, label: str) -> None:

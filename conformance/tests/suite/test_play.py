@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from worker_conformance.judge.evidence import MarkKind
 from worker_conformance.judge.trace import EntryKind, NoteKind
 from worker_conformance.judge.verdicts import Verdict
 
@@ -31,6 +32,16 @@ def test_what_is_expected_and_not_seen_fails_and_says_what_was_seen(played) -> N
     assert "accept" in outcome.failure.observed
     assert outcome.failure.step == "test.yaml:12"
     assert any("work.start a1" in line for line in outcome.failure.transcript)
+
+
+def test_a_failure_carries_a_timeline_that_ends_with_it(played) -> None:
+    outcome = played("- start\n- advance: 30s\n- expect: {submit: a1}")
+    timeline = outcome.failure.timeline
+    assert (timeline.groups, timeline.slots) == (("A",), ("s1",))
+    assert timeline.ends_at == 30
+    kinds = [mark.kind for mark in timeline.marks]
+    assert kinds.index(MarkKind.GRANTED) < kinds.index(MarkKind.RUN)
+    assert outcome.estimates
 
 
 def test_a_scene_that_is_not_reached_is_inconclusive(played) -> None:

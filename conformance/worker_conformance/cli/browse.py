@@ -55,7 +55,7 @@ def list_checks(
     profiles: tuple[str, ...],
     requirements: bool,  # noqa: FBT001 - click hands flags over by name
     as_json: bool,  # noqa: FBT001 - as above
-    no_color: bool,  # noqa: FBT001 - as above
+    no_color: bool | None,  # noqa: FBT001 - as above
     checks: tuple[str, ...],
 ) -> int:
     """List the checks, by area: ID, level, requirement, title."""
@@ -80,7 +80,7 @@ def list_checks(
 @click.pass_context
 def explain(
     context: click.Context,
-    no_color: bool,  # noqa: FBT001 - click hands flags over by name
+    no_color: bool | None,  # noqa: FBT001 - click hands flags over by name
     checks: tuple[str, ...],
 ) -> int:
     """Explain a check: its clause, what is at stake, its steps, and how to run it.

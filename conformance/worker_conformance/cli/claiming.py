@@ -46,7 +46,7 @@ EXIT_OTHER_SUITE = 5
 def claim(
     context: click.Context,
     output: Path | None,
-    no_color: bool,  # noqa: FBT001 - click hands flags over by name
+    no_color: bool | None,  # noqa: FBT001 - click hands flags over by name
     result: Path,
 ) -> int:
     """Write the claim that RESULT (a result.json) allows: the words, and all that belongs to them.
@@ -96,7 +96,7 @@ def verify(
     context: click.Context,
     worker: str | None,
     jobs: int,
-    no_color: bool,  # noqa: FBT001 - click hands flags over by name
+    no_color: bool | None,  # noqa: FBT001 - click hands flags over by name
     claim_file: Path,
 ) -> int:
     """Repeat the run behind CLAIM with its seed and options, and say exactly what differs.
@@ -178,7 +178,7 @@ def knowledge(engine: Engine, result: RunResult | None) -> Knowledge:
 
 
 def _repeat(
-    claimed: JsonObject, worker: str | None, jobs: int, engine: Engine, *, no_color: bool
+    claimed: JsonObject, worker: str | None, jobs: int, engine: Engine, *, no_color: bool | None
 ) -> RunResult:
     from worker_conformance.baseline.matching import held_against
     from worker_conformance.suite.engine import RunOptions

@@ -43,7 +43,7 @@ def compare(
     form: str,
     output: Path | None,
     exit_code: bool,  # noqa: FBT001 - click hands flags over by name
-    no_color: bool,  # noqa: FBT001 - as above
+    no_color: bool | None,  # noqa: FBT001 - as above
     results: tuple[Path, ...],
 ) -> int:
     """Compare results (result.json) with the first: of one Worker over time, or of several Workers.

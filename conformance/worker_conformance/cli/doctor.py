@@ -25,7 +25,7 @@ def doctor(
     spec: str,
     restart: str,
     timeout: float,
-    no_color: bool,  # noqa: FBT001 - click hands flags over by name
+    no_color: bool | None,  # noqa: FBT001 - click hands flags over by name
 ) -> int:
     """Examine an adapter: handshake, framing, schemas, its end. SPEC as for `run --worker`."""
     report = run_doctor(with_restart(spec, restart), timeout)

@@ -16,6 +16,7 @@ import click
 
 from worker_conformance import __version__
 from worker_conformance.cli import (
+    bench,
     browse,
     claiming,
     comparing,
@@ -28,6 +29,7 @@ from worker_conformance.cli import (
     replay,
     run,
     selftest,
+    soak,
 )
 from worker_conformance.errors import (
     EXIT_SUITE,
@@ -90,6 +92,8 @@ for _command in (
     doctor.doctor,
     init.init,
     selftest.selftest,
+    soak.soak,
+    bench.bench,
 ):
     app.add_command(_command)
 

@@ -89,7 +89,7 @@ def write_baseline(path: Path, result: RunResult, engine: Engine) -> str:
 def baseline(
     context: click.Context,
     output: Path,
-    no_color: bool,  # noqa: FBT001 - click hands flags over by name
+    no_color: bool | None,  # noqa: FBT001 - click hands flags over by name
     result: Path,
 ) -> int:
     """Write the failures of RESULT (a result.json) as a baseline, or bring one up to date.

@@ -33,7 +33,7 @@ RETIRED = "retired-ids.yaml"
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
 def lint(
     paths: tuple[Path, ...],
-    no_color: bool,  # noqa: FBT001 - click hands flags over by name
+    no_color: bool | None,  # noqa: FBT001 - click hands flags over by name
 ) -> int:
     """Check vectors for mistakes: whole folders or single files, by default the suite's own.
 

@@ -52,7 +52,7 @@ steps:
 @click.argument("requirement")
 def new_vector(
     into: Path | None,
-    no_color: bool,  # noqa: FBT001 - click hands flags over by name
+    no_color: bool | None,  # noqa: FBT001 - click hands flags over by name
     requirement: str,
 ) -> int:
     """Write the skeleton of a vector that judges REQUIREMENT (such as WRK-029.c)."""

@@ -88,9 +88,13 @@ def timeout_option(command: Command) -> Command:
 
 
 def color_option(command: Command) -> Command:
-    """Add `--no-color`."""
+    """Add `--color` and `--no-color`."""
     return click.option(
-        "--no-color", is_flag=True, help="Plain text, also where NO_COLOR is not set."
+        "--color/--no-color",
+        "no_color",
+        default=None,
+        callback=lambda _, __, color: None if color is None else not color,
+        help="Colour always, or never. Else on a terminal, unless NO_COLOR is set.",
     )(command)
 
 
@@ -164,10 +168,20 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return "'worker-conformance list' names all checks and areas"
 
 
-def console_for(*, no_color: bool, stderr: bool = False) -> Console:
-    """Return a console that leaves text as it is: no markup, no guessing what to colour."""
+def console_for(*, no_color: bool | None, stderr: bool = False) -> Console:
+    """Return a console that leaves text as it is: no markup, no guessing what to colour.
+
+    `no_color` False colours whatever it is written to, True nothing, None a terminal, unless
+    NO_COLOR is set to anything.
+    """
     return Console(
-        stderr=stderr, no_color=no_color or None, markup=False, emoji=False, highlight=False
+        stderr=stderr,
+        no_color=no_color,
+        force_terminal=True if no_color is False else None,
+        color_system="standard" if no_color is False else "auto",
+        markup=False,
+        emoji=False,
+        highlight=False,
     )
 
 

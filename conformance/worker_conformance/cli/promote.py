@@ -33,7 +33,7 @@ def promote(
     seed: int,
     timeout: float,
     into: Path | None,
-    no_color: bool,  # noqa: FBT001 - click hands flags over by name
+    no_color: bool | None,  # noqa: FBT001 - click hands flags over by name
     file: Path,
 ) -> int:
     """Give FILE the next ID of its area and write it among the vectors.

@@ -23,7 +23,8 @@ from worker_conformance.judge.trace import EntryKind, Trace
 from worker_conformance.port.locate import locate
 from worker_conformance.report.telling import visible
 from worker_conformance.report.terminal import Detail, print_result
-from worker_conformance.scenario.loader import load
+from worker_conformance.resources import vectors_path
+from worker_conformance.scenario.loader import load, vector_files
 
 VECTOR = ".yaml"
 TRACE = ".jsonl"
@@ -52,10 +53,14 @@ def replay(
     timeout: float,
     show: bool,  # noqa: FBT001 - click hands flags over by name
     save_trace: Path | None,
-    no_color: bool,  # noqa: FBT001 - as above
+    no_color: bool | None,  # noqa: FBT001 - as above
     file: Path,
 ) -> int:
-    """Play a vector (.yaml) against a Worker and judge it; or judge a Trace (.jsonl) again."""
+    """Play a vector (.yaml) against a Worker and judge it; or judge a Trace (.jsonl) again.
+
+    A vector of the suite may be named by its ID instead.
+    """
+    file = _file_of(file)
     _refuse_other_files(file)
     console = console_for(no_color=no_color)
     if file.suffix == TRACE and not show and not save_trace:
@@ -75,6 +80,14 @@ def replay(
     result = engine_of(context).replay(file, options)
     print_result(console, result, (), Detail.VERBOSE)
     return result.exit_code()
+
+
+def _file_of(named: Path) -> Path:
+    """The file itself, or that of the suite's vector with this ID."""
+    if named.suffix or named.exists():
+        return named
+    known = {file.stem: file for file in vector_files(vectors_path())}
+    return known.get(str(named).upper(), named)
 
 
 def _refuse_other_files(file: Path) -> None:

@@ -163,7 +163,7 @@ def run(
     form: str,
     quiet: bool,  # noqa: FBT001 - as above
     verbose: bool,  # noqa: FBT001 - as above
-    no_color: bool,  # noqa: FBT001 - as above
+    no_color: bool | None,  # noqa: FBT001 - as above
     checks: tuple[str, ...],
 ) -> int:
     """Judge a Worker: all that it claims, or just the checks named.
@@ -202,7 +202,12 @@ def run(
 
 
 def _tell(
-    result: RunResult, destinations: _Destinations, detail: Detail, form: str, *, no_color: bool
+    result: RunResult,
+    destinations: _Destinations,
+    detail: Detail,
+    form: str,
+    *,
+    no_color: bool | None,
 ) -> None:
     with github.guarded(active=github.wanted(form)):
         print_result(console_for(no_color=no_color), result, [destinations.html_file], detail)
@@ -221,9 +226,10 @@ def _detail(*, quiet: bool, verbose: bool) -> Detail:
     return Detail.VERBOSE if verbose else Detail.NORMAL
 
 
-def _display(detail: Detail, *, no_color: bool) -> QuietProgress:
+def _display(detail: Detail, *, no_color: bool | None) -> QuietProgress:
     """Return what shows the progress: on stderr, so that stdout carries the result alone."""
     console = console_for(no_color=no_color, stderr=True)
     if detail is Detail.QUIET:
         return QuietProgress()
-    return LiveProgress(console) if console.is_terminal else PlainProgress(console)
+    # A colour that was asked for makes no terminal of a file.
+    return LiveProgress(console) if console.file.isatty() else PlainProgress(console)

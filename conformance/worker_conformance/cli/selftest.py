@@ -79,7 +79,7 @@ def selftest(
     full: bool,  # noqa: FBT001 - click hands flags over by name
     report: Path,
     markdown: Path | None,
-    no_color: bool,  # noqa: FBT001 - as above
+    no_color: bool | None,  # noqa: FBT001 - as above
     workers: tuple[str, ...],
 ) -> int:
     """Play the suite against Workers known to be wrong, lawful, or nothing.

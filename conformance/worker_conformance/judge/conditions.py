@@ -13,6 +13,7 @@ from typing import cast
 from attrs import field, frozen
 
 from worker_conformance.documents.json_types import JsonObject, find
+from worker_conformance.judge.folding import in_a_row
 from worker_conformance.judge.privacy.routes import EVERYBODY, Route
 from worker_conformance.judge.privacy.watch import PrivacyWatch, leaks_between
 from worker_conformance.judge.reading import (
@@ -112,7 +113,7 @@ def _word_atoms(condition: Condition, view: View) -> Iterator[Atom]:
 
 def _seen(view: View, name: str) -> str:
     words = [word for word, about in view.words if about == name]
-    return f"{name}: {', '.join(words)}" if words else f"nothing about {name}"
+    return f"{name}: {in_a_row(words)}" if words else f"nothing about {name}"
 
 
 def _decline_atoms(condition: Condition, view: View) -> Iterator[Atom]:
@@ -231,7 +232,7 @@ def _order_atoms(condition: Condition, view: View) -> Iterator[Atom]:
     seen = [f"{word} {name}" for word, name in view.words]
     rest = iter(seen)
     holds = all(step in rest for step in wanted)
-    told = ", ".join(seen) or "nothing"
+    told = in_a_row(seen) or "nothing"
     yield Atom(f"in this order: {', '.join(wanted)}", holds, f"seen: {told}")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 from attrs import evolve
 
-from worker_conformance.documents.json_types import find
+from worker_conformance.documents.json_types import JsonValue, find
 from worker_conformance.judge.evidence import EstimateWindow
 from worker_conformance.judge.trace import Entry, EntryKind, NoteKind
 from worker_conformance.scenario.clock import SECOND, moment_of
@@ -20,9 +20,12 @@ WINDOWS_MAX = 24
 
 
 def windows_of(
-    entries: Iterable[Entry], name_of: Callable[[str], str | None], scene: str = ""
+    entries: Iterable[Entry],
+    name_of: Callable[[str], str | None],
+    scene: str = "",
+    most: int | None = WINDOWS_MAX,
 ) -> tuple[EstimateWindow, ...]:
-    """The first windows of a history, in the order in which they were published.
+    """The first `most` windows of a history, in the order in which they were published.
 
     An estimate without an end of its window is one instant wide.
     """
@@ -43,7 +46,7 @@ def windows_of(
                 waiting.pop(work, None)  # nothing waits any more: the estimate was of its end
     windows += [one for many in waiting.values() for one in many]
     windows.sort(key=lambda one: (one.published, one.work))
-    return tuple(windows[:WINDOWS_MAX])
+    return tuple(windows[:most])
 
 
 _WAITING = frozenset({"offered", "queued", "blocked"})
@@ -54,16 +57,22 @@ def _window(entry: Entry, work: str, scene: str) -> EstimateWindow | None:
     if earliest is None:
         return None
     latest = moment_of(str(entry.body.get("estimatedStartLatest")))
-    confidence = find(entry.body, "estimate", "confidence")
     return EstimateWindow(
         work=work,
         published=entry.at / SECOND,
         earliest=earliest / SECOND,
         latest=(earliest if latest is None else max(earliest, latest)) / SECOND,
-        confidence=confidence if isinstance(confidence, (int, float)) else None,
+        confidence=_share(find(entry.body, "estimate", "confidence")),
         started=None,
         scene=scene,
     )
+
+
+def _share(value: JsonValue) -> float | None:
+    """A number from 0 to 1; whatever else a Worker puts in its place is none."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return value if 0 <= value <= 1 else None
 
 
 def _started(window: EstimateWindow, at: int) -> EstimateWindow:

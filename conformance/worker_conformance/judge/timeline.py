@@ -12,6 +12,7 @@ from attrs import define, evolve, field
 
 from worker_conformance.documents.json_types import JsonObject, JsonValue, find
 from worker_conformance.judge.evidence import Mark, MarkKind, Timeline
+from worker_conformance.judge.folding import Rounds, folded, without_numbers
 from worker_conformance.judge.reading import command_of, frames_in, positions_in
 from worker_conformance.judge.trace import Entry, EntryKind, NoteKind
 from worker_conformance.judge.transcript import (
@@ -27,6 +28,9 @@ from worker_conformance.scenario.clock import SECOND
 MARKS_MAX = 120
 """Marks of a timeline: what a wide picture still shows apart."""
 
+FOLDED_FROM = 48
+"""Marks from which what comes round again and again is shown at both ends only."""
+
 MARKS_FIRST = 24
 """Of those, how many tell how it began where the middle is left out."""
 
@@ -34,6 +38,9 @@ TEXT_MAX = 160
 """Characters of a mark's text."""
 
 EVENTS_TOLD = 3
+
+SLOTS_MAX = 16
+"""Rows of Capacity Slots: a Worker that makes names up gets no row for each of them."""
 
 _KINDS_OF_EFFECTS = {
     "run": MarkKind.RUN,
@@ -54,7 +61,8 @@ def timeline_of(
     `last_breaks`: this last entry is what broke a requirement, if it is something the Worker did.
     """
     teller = _Teller(name_of)
-    marks = _merged(mark for entry in without_silence(entries) for mark in teller.take(entry))
+    merged = _merged(mark for entry in without_silence(entries) for mark in teller.take(entry))
+    marks = merged if len(merged) <= FOLDED_FROM else list(_without_rounds(merged))
     left_out = max(0, len(marks) - MARKS_MAX)
     if left_out:
         marks = [*marks[:MARKS_FIRST], *marks[MARKS_FIRST + left_out :]]
@@ -67,6 +75,24 @@ def timeline_of(
         left_out_after=MARKS_FIRST if left_out else 0,
         last_breaks=last_breaks and entries[-1].kind is EntryKind.EFFECT,
     )
+
+
+def _without_rounds(marks: Sequence[Mark]) -> Iterator[Mark]:
+    """Marks that come round again and again are shown once at the beginning and once at the end."""
+    before: Mark | None = None
+    for one in folded(marks, _shape_of):
+        if not isinstance(one, Rounds):
+            before = one[1]
+            yield before
+        elif before is not None:
+            told = f"(the {one.items} before come round {one.rounds} times more)"
+            if one.items == 1:
+                told = f"(the one before comes round {one.rounds} times more)"
+            yield Mark(before.at, MarkKind.OTHER, "suite", told, before.group, until=before.at)
+
+
+def _shape_of(mark: Mark) -> str:
+    return without_numbers(f"{mark.kind} {mark.group} {mark.slot} {mark.text}")
 
 
 def _merged(marks: Iterable[Mark]) -> list[Mark]:
@@ -118,7 +144,12 @@ class _Teller:
         return self.name_of(uri) or uri
 
     def _group(self, uri: JsonValue) -> str:
-        return self._short(uri) if isinstance(uri, str) else ""
+        """The name of a Group that there is; what a Worker makes up gets no lane."""
+        return self.name_of(uri) or "" if isinstance(uri, str) else ""
+
+    def _slot(self, effect: JsonObject) -> str:
+        slot = str(effect.get("slotId") or "")
+        return slot if slot in self.slots or len(self.slots) < SLOTS_MAX else ""
 
     # --- what the suite said ----------------------------------------------------------
 
@@ -138,8 +169,7 @@ class _Teller:
             self.groups |= {self._group(uri) for uri in uris} - {""}
             yield Mark(at, MarkKind.START, "suite", told)
         elif kind == "execution":
-            slot = str(body.get("slotId"))
-            yield Mark(at, MarkKind.SLOT, "suite", told, slot=slot)
+            yield Mark(at, MarkKind.SLOT, "suite", told, slot=self._slot(body))
         elif kind == "link":
             yield from self._link(at, body, told)
         else:
@@ -162,11 +192,11 @@ class _Teller:
             return
         positions = list(positions_in(body))
         for frame_type, group, sequence in positions:
-            name = self._short(group)
-            yield Mark(at, MarkKind.POSITION, "Worker", f"{frame_type} {name}:{sequence}", name)
+            told = f"{frame_type} {self._short(group)}:{sequence}"
+            yield Mark(at, MarkKind.POSITION, "Worker", told, self._group(group))
         if positions:
             return
-        slot = str(body.get("slotId") or "")
+        slot = self._slot(body)
         kind = _KINDS_OF_EFFECTS.get(
             str(body.get("type")), MarkKind.SLOT if slot else MarkKind.OTHER
         )

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from worker_conformance.documents.json_types import JsonObject, JsonValue, find
+from worker_conformance.judge.folding import Rounds, folded, without_numbers
 from worker_conformance.judge.reading import command_of, kind_of, positions_in, strings_in
 from worker_conformance.judge.trace import Entry, EntryKind, NoteKind
-from worker_conformance.scenario.clock import elapsed
+from worker_conformance.scenario.clock import elapsed, moment_of
 
-LINES_MAX = 32
+LINES_MAX = 24
 """Lines of a transcript in a report: less than a screen."""
 
-_HEAD = 6
+_HEAD = 5
 _EVENTS_PER_LINE = 3
 
 Short = Callable[[str], str]
@@ -28,12 +29,22 @@ def tell(entries: Sequence[Entry], name_of: Callable[[str], str | None]) -> tupl
     def short(uri: str) -> str:
         return name_of(uri) or uri
 
-    lines = [line for entry in without_silence(entries) for line in _lines(entry, short)]
+    told = [line for entry in without_silence(entries) for line in _lines(entry, short)]
+    if len(told) <= LINES_MAX:
+        return tuple(told)
+    lines = [_folded_line(one) for one in folded(told, without_numbers)]
     if len(lines) <= LINES_MAX:
         return tuple(lines)
     dropped = len(lines) - LINES_MAX + 1
     tail = LINES_MAX - _HEAD - 1
     return (*lines[:_HEAD], f"{'':>11}  …       {dropped} lines left out", *lines[-tail:])
+
+
+def _folded_line(one: tuple[int, str] | Rounds) -> str:
+    if isinstance(one, Rounds):
+        lines = "the line before" if one.items == 1 else f"these {one.items} lines"
+        return f"{'':>11}  …       {lines} {one.rounds} times more, with other numbers; the last:"
+    return one[1]
 
 
 def without_silence(entries: Sequence[Entry]) -> Iterator[Entry]:
@@ -111,7 +122,7 @@ def told_of_effect(effect: JsonObject, short: Short) -> str:
     if command is not None:
         work = find(command, "workItemId") or find(command, "payload", "workItemId")
         named = short(work) if isinstance(work, str) else _known_in(command, short)
-        return f"COMMAND {kind_of(command)} {named}".rstrip()
+        return f"COMMAND {_short_kind(kind_of(command))} {named}".rstrip()
     positions = [f"{short(group)}:{sequence}" for _, group, sequence in positions_in(effect)]
     if effect.get("type") == "frame":
         return f"{find(effect, 'frame', 'frameType')} {' '.join(positions)}".rstrip()
@@ -127,10 +138,23 @@ def _plain_effect(effect: JsonObject, short: Short) -> str:
         words.append("resuming")
     if isinstance(effect.get("estimate"), dict):
         start, end = (
-            find(effect, "estimate", one) for one in ("estimatedStart", "estimatedCompletion")
+            _moment(find(effect, "estimate", one))
+            for one in ("estimatedStart", "estimatedCompletion")
         )
         words.append(f"start {start} completion {end}")
     return " ".join(words)
+
+
+def _moment(value: JsonValue) -> str:
+    """A time as the transcript tells its own, or whatever stands in its place."""
+    moment = moment_of(value) if isinstance(value, str) else None
+    return str(value) if moment is None or moment < 0 else elapsed(moment)
+
+
+def _short_kind(kind: str) -> str:
+    """A kind without the name space of an extension, which is longer than a line can hold."""
+    head, _, name = kind.rpartition(".")
+    return f"ext…{name}" if head.startswith("ext.") else kind
 
 
 def _known_in(command: JsonObject, short: Short) -> str:

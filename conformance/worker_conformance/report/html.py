@@ -6,6 +6,7 @@ decides a verdict.
 """
 
 import json
+import shlex
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -56,7 +57,7 @@ KINDS: Mapping[CheckKind, str] = {
     CheckKind.VECTOR: "a vector",
     CheckKind.MONITOR: "a monitor of every scenario",
     CheckKind.FAIRNESS: "a measured schedule",
-    CheckKind.PROPERTY: "a property of generated worlds",
+    CheckKind.PROPERTY: "a property of several worlds",
 }
 
 
@@ -83,6 +84,7 @@ def to_bytes(result: RunResult, *, timing: bool) -> bytes:
             figures=_figures(result),
             parameters=_parameters(result),
             selection=_selection(result),
+            trace_command=_trace_command(result),
             seconds=figure(sum(check.seconds for check in result.checks)) if timing else "",
             words=WORDS,
             meanings=MEANINGS,
@@ -153,6 +155,13 @@ def _matrix(result: RunResult) -> list[RequirementRow]:
         for name, verdict in result.requirements().items()
         if (checks := tuple(c for c in result.checks if c.requirement == name))
     ]
+
+
+def _trace_command(result: RunResult) -> str:
+    """The command that writes every message down; the ID of a vector goes behind it."""
+    worker = shlex.quote(result.worker.adapter)
+    seed = f"--seed {result.seed}"
+    return f"worker-conformance replay --worker {worker} {seed} --save-trace trace.jsonl"
 
 
 def _listed(names: Sequence[str]) -> str:

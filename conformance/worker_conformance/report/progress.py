@@ -19,10 +19,10 @@ from rich.text import Text
 
 from worker_conformance.judge.verdicts import CheckResult
 from worker_conformance.report.telling import Consequences, visible
-from worker_conformance.report.terminal import headline
+from worker_conformance.report.terminal import print_headline
 
 PLAIN_LINES = 10  # lines of progress in a log: enough to see that it moves, too few to drown it
-NAME_CHARACTERS_MAX = 36  # what remains for a title beside bar and counts at 80 columns
+BESIDE_CHARACTERS = 44  # bar, counts, time left, and how many others are running
 
 
 class QuietProgress:
@@ -67,7 +67,7 @@ class PlainProgress(QuietProgress):
         if result.verdict.breaks_the_run:
             self._unexpected += 1
             if not self._consequences.contain(result):
-                self._console.print(headline(result))
+                print_headline(self._console, result)
         if self._part(self._done) > self._part(self._done - 1):
             self._console.print(Text(f"{self._done} of {self._total} checks done{self._so_far()}"))
 
@@ -94,6 +94,7 @@ class LiveProgress(QuietProgress):
         self._task: TaskID | None = None
         self._total = 0
         self._done = 0
+        self._has_told = False
         self._running: dict[str, str] = {}  # by check ID, in the order they were started
         self._consequences = Consequences()
 
@@ -103,8 +104,10 @@ class LiveProgress(QuietProgress):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Give the line back."""
+        """Give the line back; what was told above it stands apart from what follows."""
         self._progress.stop()
+        if self._has_told:
+            self._console.print()
 
     def planned(self, total: int) -> None:
         """Draw the bar."""
@@ -120,7 +123,8 @@ class LiveProgress(QuietProgress):
         """Move the bar; an unexpected verdict gets a line of its own above it."""
         self._running.pop(result.check_id, None)
         if result.verdict.breaks_the_run and not self._consequences.contain(result):
-            self._progress.console.print(headline(result))
+            self._has_told = True
+            print_headline(self._progress.console, result)
         self._show(advance=1)
 
     def _show(self, advance: int = 0) -> None:
@@ -132,6 +136,6 @@ class LiveProgress(QuietProgress):
         if self._running:
             check_id, title = next(iter(self._running.items()))
             others = len(self._running) - 1
-            name = f"{check_id} {visible(title)}"[:NAME_CHARACTERS_MAX]
+            name = f"{check_id} {visible(title)}"[: max(0, self._console.width - BESIDE_CHARACTERS)]
             name += f" +{others}" if others else ""
         self._progress.update(self._task, completed=self._done, total=self._total, description=name)

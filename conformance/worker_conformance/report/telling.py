@@ -49,9 +49,16 @@ MEANINGS: Mapping[Verdict, str] = {
 
 
 def unexpected_first(checks: Iterable[CheckResult]) -> list[CheckResult]:
-    """Order checks by verdict, worst first, then by ID."""
+    """Order checks by verdict, worst first, then by ID; monitors after what has a scene of its own.
+
+    A monitor mostly repeats what a vector has shown, in fewer words.
+    """
     order = {verdict: place for place, verdict in enumerate(Verdict)}
-    return sorted(checks, key=lambda check: (order[check.verdict], check.check_id))
+
+    def key(check: CheckResult) -> tuple[int, bool, str]:
+        return order[check.verdict], check.kind is CheckKind.MONITOR, check.check_id
+
+    return sorted(checks, key=key)
 
 
 def unexpected(result: RunResult) -> list[CheckResult]:

@@ -5,6 +5,7 @@ the Worker. Reads well at 80 columns, without colour, and in a log file. Never d
 and never lets text that came out of a Worker act on the terminal: all of it goes through `_said`.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from pathlib import Path
@@ -24,7 +25,6 @@ from worker_conformance.judge.verdicts import (
     Verdict,
 )
 from worker_conformance.report.telling import (
-    TRANSCRIPT_LINE,
     WORDS,
     Consequences,
     clause_line,
@@ -36,8 +36,11 @@ from worker_conformance.report.telling import (
     unexpected_first,
     visible,
 )
+from worker_conformance.report.terminal_history import history_grid
 
 BLOCKS_MAX = 12  # failures told in full; --verbose and the report tell all of them
+BRIEF_MAX = 12  # checks that never reached their point, a line each; what follows is counted
+BRIEF_CHARACTERS_MAX = 150  # of what one of these observed
 NAMES_MAX = 4  # checks named in a line about many
 FIGURES_MAX = 8  # the figures nearest to their bounds; --verbose shows all
 LABEL_WIDTH = 9  # "expected ", the longest label of a failure
@@ -94,17 +97,16 @@ def print_result(
         own = [check for check in own if not consequences.contain(check)]
     if detail is Detail.QUIET:
         for check in own:
-            console.print(headline(check))
+            print_headline(console, check)
         _print_consequences(console, consequences)
-        console.print(_said(result.claim()))
+        _print(console, _said(result.claim()))
         return
     full = _told_in_full(result, own, detail)
     for check in full:
         _print_block(console, check)
     _print_consequences(console, consequences)
     brief = [] if detail is Detail.VERBOSE else _told_in_brief(result, own, full)
-    for check in brief:
-        _print_brief(console, check)
+    _print_briefs(console, brief)
     if brief or consequences:
         console.print()
     if detail is Detail.VERBOSE:
@@ -115,11 +117,17 @@ def print_result(
     _print_last_lines(console, result, reports)
 
 
-def headline(check: CheckResult) -> Text:
-    """Name a check and its verdict in one line."""
-    line = Text(no_wrap=False)
-    line.append(WORDS[check.verdict], STYLES[check.verdict])
-    return line.append(f"  {check.check_id}  ", "bold").append(visible(check.title))
+def print_headline(console: Console, check: CheckResult, more: str = "") -> None:
+    """Print the verdict, the name and the title of a check, a long title under itself."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(no_wrap=True, style="bold")
+    grid.add_column(overflow="fold")
+    title = _said(check.title)
+    if more:
+        title.append(f"  ({visible(more)})", "dim")
+    grid.add_row(Text(WORDS[check.verdict], STYLES[check.verdict]), check.check_id, title)
+    _print(console, grid)
 
 
 def _told_in_full(result: RunResult, own: list[CheckResult], detail: Detail) -> list[CheckResult]:
@@ -142,12 +150,12 @@ def _print_consequences(console: Console, consequences: Consequences) -> None:
     for first, others in consequences.same.items():
         line = Text(WORDS[Verdict.ADAPTER_ERROR], STYLES[Verdict.ADAPTER_ERROR])
         line.append(f"  {first}  ", "bold")
-        console.print(line.append(f"and the same in {len(others)} more: {_some(others)}"))
+        _print(console, line.append(f"and the same in {len(others)} more: {_some(others)}"))
     if consequences.monitors:
         line = Text(WORDS[Verdict.INCONCLUSIVE], STYLES[Verdict.INCONCLUSIVE])
         monitors = consequences.monitors
         told = f"{len(monitors)} had nothing to watch, after such errors: {_some(monitors)}"
-        console.print(line.append("  monitors  ", "bold").append(told))
+        _print(console, line.append("  monitors  ", "bold").append(told))
 
 
 def _some(names: list[str]) -> str:
@@ -156,7 +164,7 @@ def _some(names: list[str]) -> str:
 
 
 def _print_block(console: Console, check: CheckResult) -> None:
-    console.print(headline(check))
+    print_headline(console, check)
     grid = Table.grid(padding=(0, 1))
     grid.add_column(min_width=LABEL_WIDTH, style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
@@ -168,7 +176,7 @@ def _print_block(console: Console, check: CheckResult) -> None:
         grid.add_row("reason", _said(check.reason, STYLES[check.verdict]))
     if check.failure is not None:
         _add_failure(grid, check.failure)
-    console.print(_indented(grid))
+    _print(console, _indented(grid))
     if check.rerun:
         # Not wrapped: a command that is broken into lines cannot be copied.
         command = Text(f"  {'again':{LABEL_WIDTH}} ", "dim").append(
@@ -184,42 +192,43 @@ def _add_failure(grid: Table, failure: Failure) -> None:
     if failure.step:
         grid.add_row("step", _said(failure.step))
     if failure.transcript:
-        grid.add_row("history", _history(cut_middle(failure.transcript)))
+        grid.add_row("history", history_grid(cut_middle(failure.transcript)))
     stderr = last_lines(failure.stderr)
     if stderr:
         grid.add_row("stderr", Text("\n".join(stderr), "dim"))
 
 
-def _history(lines: list[str]) -> Table:
-    """Lay a transcript out in three columns, so that long messages wrap under themselves."""
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(no_wrap=True, style="dim", justify="right")
-    grid.add_column(no_wrap=True, style="dim")
-    grid.add_column(overflow="fold")
-    for line in lines:
-        parts = TRANSCRIPT_LINE.fullmatch(line)
-        if parts:
-            grid.add_row(parts[1], parts[2], _said(parts[3]))
-        else:
-            grid.add_row("", "", _said(line.strip()))
-    return grid
+def _print_briefs(console: Console, brief: list[CheckResult]) -> None:
+    """A line or two each; of the many that never reached their point only the first."""
+    unreached = [check for check in brief if check.verdict is Verdict.INCONCLUSIVE]
+    counted = unreached[BRIEF_MAX:]
+    for check in brief:
+        if check not in counted:
+            _print_brief(console, check)
+        elif check is counted[-1]:
+            areas = Counter(each.profile for each in counted)
+            where = ", ".join(f"{number} in {area}" for area, number in areas.items())
+            line = Text(WORDS[Verdict.INCONCLUSIVE], STYLES[Verdict.INCONCLUSIVE])
+            line.append(f"  and {len(counted)} more", "bold")
+            _print(console, line.append(f" that never reached their point: {where}"))
+    if any(check.verdict is Verdict.FAIL for check in brief) or counted:
+        hint = "with --verbose, and in the report: all of these in full"
+        _print(console, _indented(Text(hint, "dim")))
 
 
 def _print_brief(console: Console, check: CheckResult) -> None:
-    console.print(headline(check))
+    print_headline(console, check)
     observed = check.failure.observed if check.failure else ""
     told = "; ".join(each for each in (check.reason, observed) if each)
-    console.print(_indented(_said(f"{check.requirement}: {told}", "dim")))
+    if len(told) > BRIEF_CHARACTERS_MAX:
+        told = f"{told[: BRIEF_CHARACTERS_MAX - 1]}…"
+    _print(console, _indented(_said(f"{check.requirement}: {told}", "dim")))
 
 
 def _print_every_check(console: Console, result: RunResult) -> None:
     for check in result.checks:
-        line = headline(check)
-        if check.verdict is Verdict.PASS:
-            line.append(f"  (witness {check.witness})", "dim")
-        elif check.reason:
-            line.append(f"  ({visible(check.reason)})", "dim")
-        console.print(line)
+        witness = f"witness {check.witness}" if check.verdict is Verdict.PASS else ""
+        print_headline(console, check, witness or check.reason)
     console.print()
 
 
@@ -229,10 +238,12 @@ def _print_figures(console: Console, result: RunResult, detail: Detail) -> None:
         return
     rows.sort(key=lambda row: -(row[1].share_of_bound or 0))
     shown = rows if detail is Detail.VERBOSE else [r for r in rows if r[1].bound][:FIGURES_MAX]
+    if not shown:
+        return
     table = _plain_table()
     table.add_column("Measured", no_wrap=True)
     table.add_column("")
-    for heading in ("value", "bound", "value/bound"):
+    for heading in ("value", "bound", "ratio"):
         table.add_column(heading, justify="right", no_wrap=True)
     for check, each in shown:
         share = each.share_of_bound
@@ -244,14 +255,14 @@ def _print_figures(console: Console, result: RunResult, detail: Detail) -> None:
             "" if each.bound is None else figure(each.bound),
             "" if share is None else Text(f"{share:.2f}", over),
         )
-    console.print(table)
+    _print(console, table)
     if len(shown) < len(rows):
-        console.print(Text(f"  with --verbose: all {len(rows)} figures", "dim"))
+        _print(console, Text(f"  with --verbose: all {len(rows)} figures", "dim"))
     console.print()
 
 
 def _print_areas(console: Console, result: RunResult) -> None:
-    areas = [area for area in result.areas() if area.standing is not Standing.NOT_CLAIMED]
+    areas = result.areas()
     columns = [(name, which) for name, which in COLUMNS if any(_count(a, which) for a in areas)]
     table = _plain_table()
     table.add_column("Area", no_wrap=True)
@@ -264,11 +275,11 @@ def _print_areas(console: Console, result: RunResult) -> None:
         table.add_row(
             _said(area.profile),
             Text(area.standing.value, style),
-            f"{area.counts.get(Verdict.PASS, 0)} of {area.executed}",
+            f"{area.counts.get(Verdict.PASS, 0)} of {area.executed}" if area.executed else "",
             *(str(_count(area, which) or "") for _, which in columns),
         )
     if areas:
-        console.print(table)
+        _print(console, table)
         console.print()
 
 
@@ -278,12 +289,12 @@ def _count(area: Area, verdicts: tuple[Verdict, ...]) -> int:
 
 def _print_claim(console: Console, result: RunResult) -> None:
     style = "bold green" if result.exit_code() == EXIT_PASSED else "bold red"
-    console.print(_said(result.claim(), style))
+    _print(console, _said(result.claim(), style))
     for note in result.qualifications():
-        console.print(_indented(_said(note, "dim")))
+        _print(console, _indented(_said(note, "dim")))
     hint = _way_on(result)
     if hint:
-        console.print(_said(f"hint: {hint}", "italic"))
+        _print(console, _said(f"hint: {hint}", "italic"))
     console.print()
 
 
@@ -311,6 +322,15 @@ def _print_last_lines(console: Console, result: RunResult, reports: Iterable[Pat
     console.print(Text(" · ".join(facts)))
     for path in reports:
         console.print(Text(f"Report: {path}"), soft_wrap=True)
+
+
+def _print(console: Console, block: Table | Text | Padding) -> None:
+    """Print a block without the spaces that fill its lines up: they get in the way of copying."""
+    for segments in console.render_lines(block, pad=False):
+        told = [(part.text, part.style or "") for part in segments if not part.control]
+        line = Text.assemble(*told)
+        line.rstrip()
+        console.print(line, soft_wrap=True)
 
 
 def _plain_table() -> Table:

@@ -34,6 +34,7 @@ LABEL_ROOM = 20  # a symbol, the space behind it, and the one before the next
 BAR_ROWS_MAX = 6  # leases side by side in one lane; more share the last row
 TICK_APART = 74  # so that two times do not touch
 FLAG_ROOM = 20  # above the lanes, for the words at the violation
+FLAG_WIDTH = 110  # of these words
 
 SESSION = "Session"
 
@@ -177,7 +178,7 @@ def _ticks(timeline: Timeline, places: _Places) -> Iterator[Tick]:
         if mark.at <= last_at:
             continue
         last_at = mark.at
-        if x - last_x >= TICK_APART and places.end - x >= TICK_APART / 2:
+        if x - last_x >= TICK_APART and places.end - x >= FLAG_WIDTH + TICK_APART:
             last_x = x
             yield Tick(x, clock(mark.at))
         else:
@@ -201,10 +202,12 @@ class _Lanes:
         kinds = {mark.kind for mark in timeline.marks if not mark.group and not mark.slot}
         if kinds - _BANDS:
             lanes._add(SESSION, 2 * LINE)
-        for group in timeline.groups:
+        for group in dict.fromkeys(
+            (*timeline.groups, *(m.group for m in timeline.marks if m.group))
+        ):
             rows = lanes._stack(timeline, places, group)
             lanes._add(f"Group {group}", 2 * LINE + rows * BAR)
-        for slot in timeline.slots:
+        for slot in dict.fromkeys((*timeline.slots, *(m.slot for m in timeline.marks if m.slot))):
             lanes._add(f"Slot {slot}", 2 * LINE + BAR, is_slot=True)
         return lanes
 

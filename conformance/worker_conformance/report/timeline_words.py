@@ -87,6 +87,9 @@ def _position_label(mark: Mark) -> str:
 
 
 def _other_label(mark: Mark) -> str:
+    rounds = re.search(r"round (\d+) times more", mark.text)
+    if rounds:
+        return f"{TIMES}{rounds[1]} more"
     return "" if mark.text.startswith("(") else " ".join(mark.text.split()[:2])
 
 

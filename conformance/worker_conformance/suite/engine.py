@@ -44,7 +44,16 @@ from worker_conformance.suite.properties.coverage import summed
 from worker_conformance.suite.rejudge import watch_again, wire_parameters
 from worker_conformance.suite.results import Rerun, Tallies, ordered, result_of
 
-__all__ = ["ProgressListener", "RunOptions", "catalogue", "rejudge", "replay", "run"]
+__all__ = [
+    "ProgressListener",
+    "RunOptions",
+    "catalogue",
+    "introduced",
+    "rejudge",
+    "replay",
+    "result_over",
+    "run",
+]
 
 _HERE = Path(__file__).parent
 _COLLECTED = _HERE / "collected" / "test_worker.py"
@@ -163,7 +172,10 @@ def _refuse_unknown_profiles(profiles: Sequence[str]) -> None:
 
 
 def introduced(options: RunOptions) -> tuple[Declaration, str]:
-    """Bring the Worker up once, so that what it claims is known before anything is planned."""
+    """What the Worker declares, and its transport: known before anything is planned.
+
+    Raises UsageError for a `worker` that names nothing, AdapterError where it cannot be brought up.
+    """
     with Bench(locate(options.worker, options.timeout_seconds)) as bench:
         return bench.declaration(), bench.transport
 

@@ -22,8 +22,9 @@ pub enum Phase {
     Running,
     /// A safe point was asked for.
     Preempting(Cause),
-    /// The work stands at a safe point, and its Checkpoint is on its way.
-    Checkpointing(Checkpoint),
+    /// The work stands at a safe point, and its Checkpoint is on its way; then the slot is for the
+    /// item that waits, if there is one.
+    Checkpointing(Checkpoint, Option<String>),
     /// The executor is done; what came of it is owed to the Group Authority.
     Finished(Outcome),
     /// The next attempt begins at that instant.
@@ -123,11 +124,11 @@ impl Session {
         let lease = tracked.and_then(|tracked| self.current_lease(tracked));
         let holds = lease.is_some_and(|lease| lease.id == run.lease_id);
         let may_run = holds
-            && !self.is_fenced
+            && !self.is_fenced()
             && group.is_member(&self.now)
             && !group.history.mission_is_over;
         match &run.phase {
-            Phase::Checkpointing(checkpoint)
+            Phase::Checkpointing(checkpoint, _)
                 if tracked.is_some_and(|tracked| is_set_aside(tracked, checkpoint)) =>
             {
                 Some(&["pause", "release"])
@@ -144,6 +145,9 @@ impl Session {
     /// Emits effects about the work in a slot, and frees it.
     pub fn free(&mut self, slot: usize, effects: &[&str]) {
         if let Some(run) = self.slots[slot].take() {
+            if let Phase::Checkpointing(_, Some(waiting)) = run.phase {
+                self.promised.push(waiting);
+            }
             for effect in effects {
                 self.effect(json!({
                     "type": effect,
@@ -169,7 +173,7 @@ impl Session {
     fn granted(&self) -> Vec<(usize, String)> {
         let mut granted = Vec::new();
         for (position, group) in self.groups.iter().enumerate() {
-            if self.is_fenced || !self.hears(group) || group.history.mission_is_over {
+            if self.is_fenced() || !self.hears(group) || group.history.mission_is_over {
                 continue;
             }
             for tracked in &group.history.items {

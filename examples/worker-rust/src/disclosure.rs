@@ -23,7 +23,19 @@ struct Disclosure {
     /// How often its time has run out: each time the next window is twice as long.
     misses: i32,
     times_set_aside: u32,
+    was_running: bool,
     state: State,
+}
+
+impl Disclosure {
+    /// When it will have become false, should nothing happen.
+    fn runs_out_at(&self) -> &Instant {
+        if self.was_running {
+            &self.completion
+        } else {
+            &self.start_latest
+        }
+    }
 }
 
 impl Session {
@@ -58,12 +70,12 @@ impl Session {
         let known = self.disclosures.0.get(id);
         let mut misses = 0;
         if let Some(known) = known {
-            let last = if began_at.is_some() {
-                &known.completion
-            } else {
-                &known.start_latest
+            let last = match began_at {
+                Some(_) => &known.completion,
+                None => &known.start_latest,
             };
-            let was_moved = known.times_set_aside != tracked.times_set_aside
+            let was_moved = (known.was_running && began_at.is_none())
+                || known.times_set_aside != tracked.times_set_aside
                 || (known.state != State::Blocked && tracked.item.state == State::Blocked)
                 || (known.state == State::Blocked && tracked.item.state != State::Blocked);
             if !was_moved && self.now < *last {
@@ -82,56 +94,56 @@ impl Session {
         misses: i32,
     ) {
         let tracked = &self.groups[group].history.items[position];
-        let length = tracked.item.contract.seconds_at_most();
-        let wait = self.longest_wait(group, tracked);
-        let seconds = rounded_up(wait) * 2f64.powi(misses.min(20));
-        let earliest = began_at.clone().unwrap_or_else(|| self.now.clone());
-        let start_latest = match &began_at {
-            Some(began_at) => began_at.clone(),
-            None => self.now.plus(seconds_long(seconds)),
-        };
-        let from = if began_at.is_some() {
-            &self.now
-        } else {
-            &start_latest
-        };
-        let completion = from.plus(seconds_long(rounded_up(length) * 2f64.powi(misses.min(20))));
+        let work_item_id = tracked.item.id.clone();
+        let disclosure = self.estimate(group, tracked, began_at.as_ref(), misses);
         let status = match (tracked.item.state, &began_at) {
             (State::Blocked, _) => "blocked",
             (_, Some(_)) => "available",
             _ => "queued",
         };
+        let earliest = began_at.unwrap_or_else(|| self.now.clone());
         let effect = json!({
             "type": "disclose",
             "groupId": self.groups[group].id,
-            "workItemId": tracked.item.id,
+            "workItemId": work_item_id,
             "estimate": {
                 "estimatedStart": earliest.spelled(),
-                "estimatedCompletion": completion.spelled(),
+                "estimatedCompletion": disclosure.completion.spelled(),
                 "confidence": CONFIDENCE,
                 "capacityStatus": status,
                 "lastCalculatedAt": self.now.spelled(),
             },
-            "estimatedStartLatest": start_latest.spelled(),
+            "estimatedStartLatest": disclosure.start_latest.spelled(),
         });
-        let disclosure = Disclosure {
+        self.wake_at(disclosure.runs_out_at().clone());
+        self.disclosures.0.insert(work_item_id, disclosure);
+        self.effect(effect);
+    }
+
+    fn estimate(
+        &self,
+        group: usize,
+        tracked: &Tracked,
+        began_at: Option<&Instant>,
+        misses: i32,
+    ) -> Disclosure {
+        let widened = 2f64.powi(misses.min(20));
+        let length = rounded_up(tracked.item.contract.seconds_at_most()) * widened;
+        let wait = rounded_up(self.longest_wait(group, tracked)) * widened;
+        let latest = self.now.plus(seconds_long(wait));
+        let from = if began_at.is_some() {
+            &self.now
+        } else {
+            &latest
+        };
+        Disclosure {
+            completion: from.plus(seconds_long(length)),
+            start_latest: began_at.unwrap_or(&latest).clone(),
             misses,
+            was_running: began_at.is_some(),
             times_set_aside: tracked.times_set_aside,
             state: tracked.item.state,
-            start_latest,
-            completion,
-        };
-        let next = if began_at.is_some() {
-            &disclosure.completion
-        } else {
-            &disclosure.start_latest
-        };
-        let next = next.clone();
-        self.disclosures
-            .0
-            .insert(tracked.item.id.clone(), disclosure);
-        self.wake_at(next);
-        self.effect(effect);
+        }
     }
 
     /// How long an item waits if every Group always has work: what its own Group has before it, at

@@ -56,10 +56,11 @@ impl Session {
                 });
             }
             Phase::Preempting(cause) => {
-                if let Cause::Priority(waiting) = cause {
-                    self.promised.push(waiting);
-                }
-                run.phase = Phase::Checkpointing(checkpoint);
+                let waiting = match cause {
+                    Cause::Priority(waiting) => Some(waiting),
+                    _ => None,
+                };
+                run.phase = Phase::Checkpointing(checkpoint, waiting);
             }
             phase => run.phase = phase,
         }
@@ -135,13 +136,13 @@ impl Session {
             Phase::Waiting(until) => {
                 if self.now < *until {
                     self.wake_at(until.clone());
-                } else if self.hears(&self.groups[run.group]) {
+                } else if self.may_try_again(run) {
                     run.phase = Phase::Running;
                     run.since = self.now.clone();
                     self.emit_run(slot, run);
                 }
             }
-            Phase::Checkpointing(checkpoint) => {
+            Phase::Checkpointing(checkpoint, _) => {
                 let intent = run.intent("work.checkpoint", &checkpoint.id);
                 if self.is_refused(run.group, &intent) {
                     self.effect(json!({
@@ -176,6 +177,13 @@ impl Session {
                 self.send_under_lease(run, intent, payload);
             }
         }
+    }
+
+    /// Whether the next attempt may begin: nothing new does while the Group is out of reach.
+    fn may_try_again(&self, run: &Run) -> bool {
+        let group = &self.groups[run.group];
+        let tracked = group.history.tracked(&run.work_item_id);
+        self.hears(group) && tracked.is_some_and(|tracked| self.gate_is_open(tracked))
     }
 
     /// Publishes each Artifact under its signed manifest, and then submits with signed Evidence for

@@ -77,7 +77,7 @@ impl Session {
         let payload = &event["payload"];
         let kind = text(event, "kind");
         if kind.ends_with(".session_opened") && text(payload, "agentId") == self.agent.id {
-            self.is_fenced |= count(payload, "sessionEpoch") > self.epoch;
+            self.newest_epoch = self.newest_epoch.max(count(payload, "sessionEpoch"));
         }
         let card = &payload["agentCard"];
         let version = count(card, "cardVersion");
@@ -102,7 +102,7 @@ impl Session {
 
     /// A PING is answered by one that repeats its nonce (MWP-EVT-011); an answer is not.
     fn answer_ping(&mut self, ping: &Value) {
-        if ping.get("replyToNonce").is_some() || self.is_fenced {
+        if ping.get("replyToNonce").is_some() || self.is_fenced() {
             return;
         }
         let frame = json!({
@@ -202,7 +202,6 @@ impl Session {
     /// A new handshake: the leases of the old session are dead (MWP-WRK-014), its Commands obsolete.
     fn begin_session(&mut self, stimulus: &Value) {
         let epoch = count(stimulus, "sessionEpoch");
-        self.is_fenced &= epoch < self.epoch;
         self.epoch = epoch;
         self.outbox.forget_all();
         for membership in entries(stimulus, "memberships") {

@@ -77,3 +77,30 @@ fn read(line: &[u8]) -> Option<Value> {
     let text = rest.strip_prefix(b" ")?;
     (checksum(text).as_bytes() == sum).then(|| serde_json::from_slice(text).ok())?
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::fs;
+
+    #[test]
+    fn a_torn_end_is_cut_off_and_the_rest_is_kept() {
+        let directory = std::env::temp_dir().join(format!("journal-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let path = directory.join(FILE_NAME);
+        let (mut journal, _) = Journal::open(&directory).unwrap();
+        let records = [json!({"n": 1}), json!({"n": 2})];
+        records.iter().for_each(|record| journal.append(record));
+        journal.commit().unwrap();
+        let whole = fs::read(&path).unwrap();
+        let second = whole.len() / 2;
+        for length in second..whole.len() {
+            fs::write(&path, &whole[..length]).unwrap();
+            let (_, kept) = Journal::open(&directory).unwrap();
+            assert_eq!(kept, records[..1]);
+            assert_eq!(fs::read(&path).unwrap().len(), second);
+        }
+        fs::remove_dir_all(&directory).unwrap();
+    }
+}

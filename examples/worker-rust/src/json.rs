@@ -108,3 +108,38 @@ pub fn whole(value: &Value) -> Option<u64> {
 pub fn count(value: &Value, name: &str) -> u64 {
     whole(&value[name]).unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_strict_value_is_read() {
+        let refused: [&[u8]; 8] = [
+            b"{\"a\":1,\"a\":2}",
+            b"{\"a\":1,\"\\u0061\":2}",
+            b"\xef\xbb\xbf{}",
+            b"{} {}",
+            b"{\"a\":\"\xff\"}",
+            b"[1e999]",
+            b"[\"\\ud800\"]",
+            b"[NaN]",
+        ];
+        for bytes in refused {
+            assert_eq!(parse_strictly(bytes), None);
+        }
+        assert!(parse_strictly(b" {\"a\": [1, 2.5, null, \"\\u00e9\"]} ").is_some());
+    }
+
+    #[test]
+    fn whole_numbers_have_many_spellings() {
+        for text in ["4", "4.0", "4e0", "40e-1"] {
+            let value = parse_strictly(text.as_bytes()).unwrap();
+            assert_eq!(whole(&value), Some(4));
+        }
+        for text in ["4.5", "-4", "9007199254740993"] {
+            let value = parse_strictly(text.as_bytes()).unwrap();
+            assert_eq!(whole(&value), None, "{text}");
+        }
+    }
+}

@@ -14,7 +14,7 @@ impl Session {
                 continue;
             };
             let (group, work_item_id) = (run.group, run.work_item_id.clone());
-            let is_leaving = matches!(run.phase, Phase::Checkpointing(_));
+            let is_leaving = matches!(run.phase, Phase::Checkpointing(..));
             let history = &self.groups[group].history;
             let lease = history
                 .tracked(&work_item_id)

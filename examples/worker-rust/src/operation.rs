@@ -3,6 +3,7 @@
 
 use crate::canonical::content_hash;
 use crate::capacity_slot::Run;
+use crate::group_history::Tracked;
 use crate::instant::Instant;
 use crate::json::{count, owned, text, texts};
 use crate::session::Session;
@@ -78,30 +79,12 @@ impl Session {
 
     fn permit(&self, run: &Run, report: &Value) -> Result<Permit, &'static str> {
         let group = &self.groups[run.group];
-        let tracked = group
-            .history
-            .tracked(&run.work_item_id)
-            .ok_or("no such WorkItem")?;
-        let lease = self
-            .current_lease(tracked)
-            .filter(|lease| lease.id == run.lease_id);
-        lease.ok_or("no current Execution Lease")?;
-        let is_cut_off = group.down_since.is_some();
-        if !group.is_member(&self.now) || group.history.mission_is_over {
-            return Err("the work has ended");
-        }
-        if is_cut_off && self.is_beyond_grace(group) {
-            return Err("the grace of the outage is over");
-        }
-        if !is_cut_off && !self.hears(group) {
-            return Err("the Group is not reconciled yet");
-        }
-        if !self.gate_is_open(tracked) {
-            return Err("no Approval is in force");
-        }
+        let tracked = group.history.tracked(&run.work_item_id);
+        let tracked = tracked.ok_or("no such WorkItem")?;
+        self.standing(run, tracked)?;
         let kind = text(report, "effect");
         let is_outside = kind != "reversible";
-        let token = self.token(run, kind, is_cut_off && !is_outside);
+        let token = self.token(run, kind, group.down_since.is_some() && !is_outside);
         let token = token.ok_or("no capability token allows it")?;
         let key = content_hash(&json!({
             "missionId": tracked.item.mission_id,
@@ -109,22 +92,7 @@ impl Session {
             "ownershipEpoch": run.ownership_epoch,
             "operationId": report["operationId"],
         }));
-        let others =
-            self.operations
-                .others_carried_out(&run.work_item_id, run.ownership_epoch, &key);
-        let limits = [
-            tracked.item.contract.limit("externalSideEffectLimit"),
-            token["budget"]["externalSideEffectLimit"].as_f64(),
-            self.policy
-                .side_effects_left(&group.id)
-                .map(|left| left + others),
-        ];
-        if is_outside
-            && limits
-                .into_iter()
-                .flatten()
-                .any(|limit| others + 1.0 > limit)
-        {
+        if is_outside && !self.can_be_paid(run, tracked, token, &key) {
             return Err("the budget for side effects is used up");
         }
         Ok(Permit {
@@ -134,6 +102,43 @@ impl Session {
             ownership_epoch: run.ownership_epoch,
             is_outside,
         })
+    }
+
+    /// Whether the work may do anything at all at this moment.
+    fn standing(&self, run: &Run, tracked: &Tracked) -> Result<(), &'static str> {
+        let group = &self.groups[run.group];
+        let lease = self.current_lease(tracked);
+        let is_cut_off = group.down_since.is_some();
+        if lease.is_none_or(|lease| lease.id != run.lease_id) {
+            Err("no current Execution Lease")
+        } else if !group.is_member(&self.now) || group.history.mission_is_over {
+            Err("the work has ended")
+        } else if is_cut_off && self.is_beyond_grace(group) {
+            Err("the grace of the outage is over")
+        } else if !is_cut_off && !self.hears(group) {
+            Err("the Group is not reconciled yet")
+        } else if !self.gate_is_open(tracked) {
+            Err("no Approval is in force")
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Whether the contract, the token and the Mission's budget leave room for one more effect;
+    /// doing the same one again is none.
+    fn can_be_paid(&self, run: &Run, tracked: &Tracked, token: &Value, key: &str) -> bool {
+        let id = &run.work_item_id;
+        let others = self
+            .operations
+            .others_carried_out(id, run.ownership_epoch, key);
+        let left = self.policy.side_effects_left(&self.groups[run.group].id);
+        let limits = [
+            tracked.item.contract.limit("externalSideEffectLimit"),
+            token["budget"]["externalSideEffectLimit"].as_f64(),
+            left.map(|left| left + others),
+        ];
+        let mut known = limits.into_iter().flatten();
+        known.all(|limit| others + 1.0 <= limit)
     }
 
     /// A token that is bound to the run in every respect, names the kind, and has not expired;

@@ -57,6 +57,8 @@ struct Pending {
 pub struct Outbox {
     pending: Vec<Pending>,
     refused: HashMap<Intent, Ground>,
+    /// What was made anew after a refusal that allows it: once on the same ground.
+    mended: HashMap<Intent, Ground>,
 }
 
 impl Outbox {
@@ -210,21 +212,32 @@ impl Session {
             self.held_back.insert(refused.intent.work_item_id, retry_at);
             return;
         }
-        if code == "REVISION_CONFLICT" && error.get("currentRevision").is_some() {
-            let revision = count(error, "currentRevision");
-            let history = &mut self.groups[refused.group].history;
-            history.note_revision(&refused.intent.work_item_id, revision);
-            return; // The next Command goes by the current revision (MWP-EVT-007).
-        }
         let is_stale = self.now.seconds_since(&refused.sent_at) > FRESH_SECONDS;
-        let is_mendable =
-            code == "ACTION_ID_COLLISION" || (code == "AUTH_INVALID_SIGNATURE" && is_stale);
-        if !is_mendable {
+        let is_mendable = match code {
+            "ACTION_ID_COLLISION" => true,
+            "AUTH_INVALID_SIGNATURE" => is_stale,
+            "REVISION_CONFLICT" => self.learn_revision(&refused, error),
+            _ => false,
+        };
+        let mended = self.outbox.mended.get(&refused.intent);
+        if is_mendable && mended != Some(&refused.ground) {
+            self.outbox.mended.insert(refused.intent, refused.ground);
+        } else {
             self.outbox.refused.insert(refused.intent, refused.ground);
         }
     }
 
-    /// The first instant at which a held item may be started.
+    /// Goes by the revision that the Group Authority tells (MWP-EVT-007).
+    fn learn_revision(&mut self, refused: &Pending, error: &Value) -> bool {
+        let history = &mut self.groups[refused.group].history;
+        history.note_revision(
+            &refused.intent.work_item_id,
+            count(error, "currentRevision"),
+        );
+        error.get("currentRevision").is_some()
+    }
+
+    /// Whether an item is not to be asked for yet.
     pub fn is_held_back(&self, work_item_id: &str) -> bool {
         self.held_back
             .get(work_item_id)

@@ -38,65 +38,89 @@ impl Session {
             else {
                 continue;
             };
-            if let Some(cause) = self.duty_to_stop(run) {
+            let Some((due_at, cause)) = self.duty_to_stop(run) else {
+                continue;
+            };
+            if due_at <= self.now {
+                self.note_gate(slot, &cause);
                 self.ask_for_safe_point(slot, cause);
-            } else if let Some(end) = self.stops_by(run) {
-                self.wake_at(end);
+            } else {
+                self.wake_at(due_at);
             }
         }
         self.serve_higher_classes();
     }
 
-    /// Why a run has to stop whatever waits behind it.
-    fn duty_to_stop(&self, run: &Run) -> Option<Cause> {
-        let group = &self.groups[run.group];
-        let tracked = group.history.tracked(&run.work_item_id)?;
-        if !self.suits_card(tracked) {
-            return Some(Cause::Upgrade);
-        }
-        let is_due = |end: Option<Instant>| {
-            end.is_some_and(|end| end.seconds_since(&self.now) <= MARGIN_SECONDS)
+    /// Work that is stopped for its Approval is not started again under the same one.
+    fn note_gate(&mut self, slot: usize, cause: &Cause) {
+        let Some(run) = self.slots[slot].as_ref().filter(|_| *cause == Cause::Gate) else {
+            return;
         };
-        if is_due(self.grace_ends_at(group)) {
-            return Some(Cause::Grace);
+        let tracked = self.groups[run.group].history.tracked(&run.work_item_id);
+        if let Some(end) = tracked.and_then(|tracked| self.gate_closes_at(tracked)) {
+            self.stopped_for.insert(run.work_item_id.clone(), end);
         }
-        is_due(self.gate_closes_at(tracked)).then_some(Cause::Gate)
     }
 
-    /// The next instant at which that may change.
-    fn stops_by(&self, run: &Run) -> Option<Instant> {
+    /// When and why a run has to stop, whatever waits behind it: in time for a safe point, and not
+    /// before it has got somewhere.
+    fn duty_to_stop(&self, run: &Run) -> Option<(Instant, Cause)> {
         let group = &self.groups[run.group];
         let tracked = group.history.tracked(&run.work_item_id)?;
-        let ends = [self.grace_ends_at(group), self.gate_closes_at(tracked)];
-        let soonest = ends.into_iter().flatten().min()?;
-        let seconds = soonest.seconds_since(&self.now) - MARGIN_SECONDS;
-        Some(self.now.plus(seconds_long(seconds)))
+        let upgrade = (!self.suits_card(tracked)).then(|| (run.since.clone(), Cause::Upgrade));
+        let cut_at = group
+            .down_since
+            .as_ref()
+            .unwrap_or(&run.since)
+            .max(&run.since);
+        let grace = self
+            .grace_ends_at(group)
+            .map(|end| (before(&end, cut_at), Cause::Grace));
+        let gate = self
+            .gate_closes_at(tracked)
+            .map(|end| (before(&end, &run.since), Cause::Gate));
+        let duties = [upgrade, grace, gate].into_iter().flatten();
+        let (due_at, cause) = duties.min_by(|one, other| one.0.cmp(&other.0))?;
+        Some((due_at.max(progress_at(run)), cause))
     }
 
-    /// Work goes on if what it was to give way to has been cancelled or started elsewhere.
+    /// Work goes on if what it was to give way for is no more.
     fn withdraw_preemptions(&mut self) {
         let candidates = self.candidates();
         for slot in 0..self.slots.len() {
-            let Some(run) = &mut self.slots[slot] else {
+            let Some(run) = &self.slots[slot] else {
                 continue;
             };
-            let Phase::Preempting(Cause::Priority(waiting)) = &run.phase else {
+            let Phase::Preempting(cause) = &run.phase else {
                 continue;
             };
-            if candidates
-                .iter()
-                .any(|candidate| candidate.work_item_id == *waiting)
-            {
-                continue;
+            let stands = match cause {
+                Cause::Budget(_) => true,
+                Cause::Priority(waiting) => candidates
+                    .iter()
+                    .any(|candidate| candidate.work_item_id == *waiting),
+                _ => self
+                    .duty_to_stop(run)
+                    .is_some_and(|(due_at, _)| due_at <= self.now),
+            };
+            if !stands {
+                self.go_on(slot);
             }
-            run.phase = Phase::Running;
-            let work_item_id = run.work_item_id.clone();
-            self.effect(json!({
-                "type": "continue",
-                "slotId": Self::slot_id(slot),
-                "workItemId": work_item_id,
-            }));
         }
+    }
+
+    /// Withdraws the wish for a safe point.
+    fn go_on(&mut self, slot: usize) {
+        let Some(run) = &mut self.slots[slot] else {
+            return;
+        };
+        run.phase = Phase::Running;
+        let work_item_id = run.work_item_id.clone();
+        self.effect(json!({
+            "type": "continue",
+            "slotId": Self::slot_id(slot),
+            "workItemId": work_item_id,
+        }));
     }
 
     /// One running item of a lower class gives way for each item of a higher class that waits.
@@ -139,10 +163,23 @@ impl Session {
                 && rank < candidate.rank
                 && tracked.times_set_aside < SET_ASIDE_MAX
                 && group.is_reachable();
-            may_give_way.then_some((rank, slot, &run.since))
+            may_give_way.then_some((rank, slot, run))
         });
-        let (_, slot, since) =
-            lower.min_by(|one, other| one.0.cmp(&other.0).then(other.2.cmp(one.2)))?;
-        Some((slot, since.plus(seconds_long(PROGRESS_SECONDS))))
+        let (_, slot, run) = lower.min_by(|one, other| {
+            let by_rank = one.0.cmp(&other.0);
+            by_rank.then(other.2.since.cmp(&one.2.since))
+        })?;
+        Some((slot, progress_at(run)))
     }
+}
+
+/// When a run has got somewhere.
+fn progress_at(run: &Run) -> Instant {
+    run.since.plus(seconds_long(PROGRESS_SECONDS))
+}
+
+/// Some time before an end, at most half of the time from `start` to it.
+fn before(end: &Instant, start: &Instant) -> Instant {
+    let whole = end.seconds_since(start);
+    start.plus(seconds_long(whole - MARGIN_SECONDS.min(whole / 2.0)))
 }

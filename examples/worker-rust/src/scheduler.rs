@@ -167,7 +167,7 @@ impl Session {
             && !known.history.mission_is_over
             && self.ownership_lasts(tracked)
             && known.history.dependencies_are_met(tracked)
-            && self.gate_is_open(tracked)
+            && self.gate_is_worth_it(tracked)
             && self.suits_card(tracked)
             && self.is_capable(contract)
             && !self.policy.is_spent(&known.id, contract)
@@ -215,6 +215,13 @@ impl Session {
     pub fn gate_is_open(&self, tracked: &Tracked) -> bool {
         self.gate_closes_at(tracked)
             .is_none_or(|end| self.now < end)
+    }
+
+    /// Whether the gate is open, and not about to close upon work that was stopped for it already.
+    fn gate_is_worth_it(&self, tracked: &Tracked) -> bool {
+        let end = self.gate_closes_at(tracked);
+        let was_stopped = end.is_some() && self.stopped_for.get(&tracked.item.id) == end.as_ref();
+        self.gate_is_open(tracked) && !was_stopped
     }
 
     /// When the gate of an item closes: at once where it is not open; `None` where there is none.
@@ -287,5 +294,39 @@ fn start_intent(tracked: &Tracked) -> Intent {
         kind: "work.start",
         work_item_id: tracked.item.id.clone(),
         key: String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How often each Group is served when all of them always have work.
+    fn served(scheduler: &mut Scheduler, weights: &[f64], times: usize) -> Vec<usize> {
+        let mut counts = vec![0; weights.len()];
+        for _ in 0..times {
+            let tag = |group: &usize| scheduler.start_tag(*group);
+            let next = (0..weights.len()).min_by(|one, other| tag(one).total_cmp(&tag(other)));
+            let next = next.unwrap();
+            scheduler.charge(next, "item", weights[next]);
+            counts[next] += 1;
+        }
+        counts
+    }
+
+    #[test]
+    fn fractional_weights_share_as_they_should() {
+        let counts = served(&mut Scheduler::default(), &[1.5, 0.5, 3.2], 520);
+        for (count, due) in counts.into_iter().zip([150, 50, 320]) {
+            assert!(count.abs_diff(due) <= 2);
+        }
+    }
+
+    #[test]
+    fn idle_time_earns_nothing() {
+        let mut scheduler = Scheduler::default();
+        served(&mut scheduler, &[1.0], 100);
+        let counts = served(&mut scheduler, &[1.0, 1.0], 10);
+        assert!(counts[1] <= 6);
     }
 }

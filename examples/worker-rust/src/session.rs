@@ -31,6 +31,19 @@ pub struct Agent {
     pub organization_id: String,
 }
 
+impl Agent {
+    fn read(agent: &Value, organization: &Value) -> Option<Self> {
+        let capabilities = entries(agent, "capabilities").iter();
+        Some(Self {
+            id: owned(agent, "agentId"),
+            signer: Signer::new(owned(agent, "keyId"), text(agent, "privateKey"))?,
+            capabilities: capabilities.map(Capability::read).collect(),
+            card_version: count(agent, "agentCardVersion"),
+            organization_id: owned(organization, "organizationId"),
+        })
+    }
+}
+
 pub struct Session {
     pub now: Instant,
     /// The time that Commands are stamped with: the wall clock where it differs.
@@ -38,8 +51,8 @@ pub struct Session {
     pub began_at: Instant,
     pub agent: Agent,
     pub epoch: u64,
-    /// Whether another runtime has taken this one's place (MWP-IDN-008).
-    pub is_fenced: bool,
+    /// The highest Session Epoch of this Agent that an Event has told of.
+    pub newest_epoch: u64,
     pub registry: Registry,
     pub policy: Policy,
     /// How many policies there have been.
@@ -52,6 +65,8 @@ pub struct Session {
     /// Items that a slot was freed for.
     pub promised: Vec<String>,
     pub held_back: HashMap<String, Instant>,
+    /// By item, the end of the Approval that it was stopped for.
+    pub stopped_for: HashMap<String, Instant>,
     pub outbox: Outbox,
     pub scheduler: Scheduler,
     pub failures: Failures,
@@ -73,26 +88,27 @@ impl Session {
         let directory = Path::new(text(stimulus, "stateDirectory"));
         let (journal, records) = Journal::open(directory)?;
         let unsound = || io::Error::from(io::ErrorKind::InvalidData);
-        let agent = &stimulus["agent"];
-        let organization = &stimulus["organization"];
-        let now = Instant::parse(text(stimulus, "now")).ok_or_else(unsound)?;
-        let signer = Signer::new(owned(agent, "keyId"), text(agent, "privateKey"));
-        let mut session = Self {
+        let mut session = Self::new(stimulus, journal).ok_or_else(unsound)?;
+        session.recover(&records);
+        for group in entries(stimulus, "groups") {
+            session.add_group(group);
+        }
+        let all: Vec<usize> = (0..session.groups.len()).collect();
+        session.tell_time(stimulus);
+        session.subscribe(&all);
+        Ok(session)
+    }
+
+    fn new(stimulus: &Value, journal: Journal) -> Option<Self> {
+        let (agent, organization) = (&stimulus["agent"], &stimulus["organization"]);
+        let now = Instant::parse(text(stimulus, "now"))?;
+        Some(Self {
             stamp: String::new(),
             began_at: now.clone(),
             now,
-            agent: Agent {
-                id: owned(agent, "agentId"),
-                signer: signer.ok_or_else(unsound)?,
-                capabilities: entries(agent, "capabilities")
-                    .iter()
-                    .map(Capability::read)
-                    .collect(),
-                card_version: count(agent, "agentCardVersion"),
-                organization_id: owned(organization, "organizationId"),
-            },
+            agent: Agent::read(agent, organization)?,
             epoch: count(stimulus, "sessionEpoch"),
-            is_fenced: false,
+            newest_epoch: 0,
             registry: Registry::read(organization),
             policy: Policy::new(organization["policy"].clone()),
             policies: 1,
@@ -101,6 +117,7 @@ impl Session {
             used_leases: HashSet::new(),
             promised: Vec::new(),
             held_back: HashMap::new(),
+            stopped_for: HashMap::new(),
             outbox: Outbox::default(),
             scheduler: Scheduler::default(),
             failures: Failures::default(),
@@ -113,15 +130,7 @@ impl Session {
             identifiers: 0,
             effects: Vec::new(),
             wake_at: None,
-        };
-        session.recover(&records);
-        for group in entries(stimulus, "groups") {
-            session.add_group(group);
-        }
-        let all: Vec<usize> = (0..session.groups.len()).collect();
-        session.tell_time(stimulus);
-        session.subscribe(&all);
-        Ok(session)
+        })
     }
 
     /// What a stimulus leads to; `None` for a type that is not known.
@@ -184,7 +193,7 @@ impl Session {
     fn decide(&mut self) {
         self.end_silent_replays();
         self.guard_slots();
-        if self.is_fenced {
+        if self.is_fenced() {
             return;
         }
         self.run_granted();
@@ -200,10 +209,13 @@ impl Session {
 
     /// Acknowledges what is durable (MWP-WRK-030).
     fn acknowledge(&mut self) {
+        if self.is_fenced() {
+            return;
+        }
         for position in 0..self.groups.len() {
             let group = &mut self.groups[position];
             let cursor = group.history.cursor;
-            if self.is_fenced || !group.is_reachable() || cursor <= group.acknowledged {
+            if !group.is_reachable() || cursor <= group.acknowledged {
                 continue;
             }
             group.acknowledged = cursor;
@@ -304,6 +316,11 @@ impl Session {
         }
     }
 
+    /// Whether another runtime has taken this one's place (MWP-IDN-008).
+    pub fn is_fenced(&self) -> bool {
+        self.newest_epoch > self.epoch
+    }
+
     /// Whether Commands may go to a Group now.
     pub fn speaks(&self, group: usize) -> bool {
         let group = &self.groups[group];
@@ -311,7 +328,7 @@ impl Session {
             .paused_until
             .as_ref()
             .is_some_and(|until| self.now < *until);
-        !self.is_fenced && !is_paused && self.hears(group)
+        !self.is_fenced() && !is_paused && self.hears(group)
     }
 
     /// Whether a Group's facts are all known and the Worker is a member of it.

@@ -31,15 +31,6 @@
     }
   }
 
-  // A long history is looked at from its end: that is where it goes wrong.
-  function showEnds(details) {
-    for (const lane of details.querySelectorAll(".timeline .scroll")) lane.scrollLeft = lane.scrollWidth;
-  }
-  for (const check of checks) {
-    if (check.open) showEnds(check);
-    check.addEventListener("toggle", () => check.open && showEnds(check));
-  }
-
   for (const control of [text, area, ...verdicts]) control.addEventListener("input", filter);
   for (const button of document.querySelectorAll(".copy")) {
     button.addEventListener("click", async () => {

@@ -144,7 +144,8 @@ def _first_windows(scene: Scenario, trace: Trace, seed: int) -> Iterator[Estimat
     names = Names(seed)
     known = {names.work_id(plan.name, plan.group): plan.name for plan in scene.work}
     seen: set[str] = set()
-    for window in windows_of(trace, known.get, scene.title):
+    name = f"Groups {', '.join(group.name for group in scene.groups)}; slots: {scene.agent.slots}"
+    for window in windows_of(trace, known.get, name, most=None):
         if window.work not in seen:
             seen.add(window.work)
             yield window

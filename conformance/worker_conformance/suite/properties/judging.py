@@ -52,10 +52,33 @@ def judge(info: PropertyInfo, theatre: Theatre, worlds: int) -> Judged:
     """Judge one property over so many worlds, more of them where none is played twice."""
     watch, this = _Watch(), JUDGEMENTS[info.check_id]
     if isinstance(this, Rules):
-        found = _judge_rules(this, theatre, worlds * RULES_FACTOR, watch)
+        least = worlds * RULES_FACTOR
+        found = _judge_rules(this, theatre, least, max(least, WITNESS_WORLDS_MAX), watch)
     else:
-        name = f"{theatre.seed} {info.check_id}"
-        found = _judge_relation(this, theatre, worlds, watch, name)
+        found = _judge_relation(this, theatre, worlds, watch, _name(info, theatre))
+    return _judged(info, found, watch)
+
+
+def judge_world(info: PropertyInfo, theatre: Theatre) -> Judged:
+    """Judge one property over a single world, the first of the theatre's seed.
+
+    That is one course of a rule and one pair of a comparison, whether or not they reach what the
+    property is about. A failure is shortened as always, by further courses.
+    """
+    watch, this = _Watch(), JUDGEMENTS[info.check_id]
+    if isinstance(this, Rules):
+        found = _judge_rules(this, theatre, 1, 1, watch)
+    else:
+        found = _judge_relation(this, theatre, 1, watch, _name(info, theatre))
+    return _judged(info, found, watch)
+
+
+def _name(info: PropertyInfo, theatre: Theatre) -> str:
+    """What the variations of a comparison are drawn by."""
+    return f"{theatre.seed} {info.check_id}"
+
+
+def _judged(info: PropertyInfo, found: Finding | None, watch: _Watch) -> Judged:
     measurements = (
         Measurement("worlds", watch.worlds, None, "worlds"),
         Measurement("length of a course", float(median(watch.lengths or [0])), None, "steps"),
@@ -110,16 +133,19 @@ def _both_seen(first: Sighting, second: Sighting) -> Sighting:
 # --- rules --------------------------------------------------------------------------------
 
 
-def _judge_rules(this: Rules, theatre: Theatre, worlds: int, watch: _Watch) -> Finding | None:
+def _judge_rules(
+    this: Rules, theatre: Theatre, least: int, most: int, watch: _Watch
+) -> Finding | None:
+    """Over at least so many worlds, and at most so many until the witness is reached."""
     monitors = _claimed(this.monitors, theatre)
-    for course in theatre.courses(this.taste, max(worlds, WITNESS_WORLDS_MAX)):
+    for course in theatre.courses(this.taste, most):
         watch.worlds += 1
         watch.take(course)
         watch.witness += _reached(this, monitors, course)
         found = _broken_rule(this, monitors, course)
         if found is not None:
             return _shortened_rule(this, theatre, course, found, monitors)
-        if watch.worlds >= worlds and (watch.witness or not watch.takes_part):
+        if watch.worlds >= least and (watch.witness or not watch.takes_part):
             return None
     return None
 

@@ -41,13 +41,19 @@ def vector_of(info: PropertyInfo, found: Finding) -> Scenario:
     )
 
 
+def text_of(info: PropertyInfo, found: Finding, origin: Origin) -> str:
+    """The counterexample's file: how it was found, as comments, and the vector as YAML."""
+    head = "".join(f"# {line}\n" for line in _head(found, origin))
+    return head + to_yaml(vector_of(info, found))
+
+
 def save(info: PropertyInfo, found: Finding, origin: Origin, folder: Path) -> Path:
     """Write a counterexample; raise UsageError where the folder cannot be written."""
     path = folder / f"{info.check_id}.yaml"
-    text = "".join(f"# {line}\n" for line in _head(found, origin))
+    text = text_of(info, found, origin)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(text + to_yaml(vector_of(info, found)), "utf-8")
+        path.write_text(text, "utf-8")
     except OSError as error:
         cause = f"a counterexample cannot be written: {error.strerror}"
         raise UsageError("report", cause, "choose another place with --report", str(path)) from None
