@@ -3,8 +3,9 @@
 use crate::group_history::Tracked;
 use crate::instant::Instant;
 use crate::session::Session;
+use crate::usage::Account;
 use crate::work_item::{Checkpoint, State};
-use serde_json::{json, Map, Value};
+use serde_json::{json, Value};
 
 /// The work in a slot.
 pub struct Run {
@@ -14,8 +15,7 @@ pub struct Run {
     pub ownership_epoch: u64,
     pub since: Instant,
     pub phase: Phase,
-    /// What the executor has reported as used and nobody has charged yet.
-    pub uncharged: Option<Map<String, Value>>,
+    pub account: Account,
 }
 
 pub enum Phase {
@@ -205,7 +205,7 @@ impl Session {
             ownership_epoch: lease.ownership_epoch,
             since: self.now.clone(),
             phase: Phase::Running,
-            uncharged: None,
+            account: Account::default(),
         };
         self.wake_at(lease.expires_at.clone());
         self.used_leases.insert(run.lease_id.clone());

@@ -67,19 +67,17 @@ impl Session {
             return;
         }
         let began_at = run.map(|run| run.since.clone());
-        let known = self.disclosures.0.get(id);
         let mut misses = 0;
-        if let Some(known) = known {
-            let last = match began_at {
-                Some(_) => &known.completion,
-                None => &known.start_latest,
-            };
-            let was_moved = (known.was_running && began_at.is_none())
+        if let Some(known) = self.disclosures.0.get_mut(id) {
+            let went_back = known.was_running && began_at.is_none();
+            let blocked = [known.state, tracked.item.state].map(|state| state == State::Blocked);
+            let was_moved = went_back
                 || known.times_set_aside != tracked.times_set_aside
-                || (known.state != State::Blocked && tracked.item.state == State::Blocked)
-                || (known.state == State::Blocked && tracked.item.state != State::Blocked);
-            if !was_moved && self.now < *last {
-                return self.wake_at(last.clone());
+                || blocked[0] != blocked[1];
+            known.was_running = began_at.is_some();
+            let last = known.runs_out_at().clone();
+            if !was_moved && self.now < last {
+                return self.wake_at(last);
             }
             misses = if was_moved { 0 } else { known.misses + 1 };
         }

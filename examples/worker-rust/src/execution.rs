@@ -28,10 +28,12 @@ impl Session {
         let Some(slot) = slot else {
             return;
         };
-        self.take_usage(slot, report);
+        if let Some(run) = &mut self.slots[slot] {
+            run.account.take(report);
+        }
         match text(report, "kind") {
             "safe_point" => self.reach_safe_point(slot, report),
-            "progress" => self.guard_budget(slot, report),
+            "progress" => self.guard_budget(slot),
             "blocked" => self.take_block(slot, report),
             "completed" => self.take_completion(slot, report),
             "failed" => self.take_failure(slot, report),
@@ -43,7 +45,7 @@ impl Session {
     fn reach_safe_point(&mut self, slot: usize, report: &Value) {
         let checkpoint = Checkpoint::read(report);
         if self.is_out_of_reach(slot) {
-            return self.buffer(slot, checkpoint, report, &["pause", "release"]);
+            return self.buffer(slot, checkpoint, &["pause", "release"]);
         }
         let Some(run) = &mut self.slots[slot] else {
             return;
@@ -70,7 +72,7 @@ impl Session {
     fn take_block(&mut self, slot: usize, report: &Value) {
         let checkpoint = Checkpoint::read(report);
         if self.is_out_of_reach(slot) {
-            return self.buffer(slot, checkpoint, report, &["release"]);
+            return self.buffer(slot, checkpoint, &["release"]);
         }
         let resolution = owned(report, "requiredResolution");
         self.finish(

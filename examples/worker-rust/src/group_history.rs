@@ -7,12 +7,15 @@ use crate::instant::Instant;
 use crate::json::{count, entries, owned, text, texts};
 use crate::registry::{Principal, Registry};
 use crate::signed_document::{verify, APPROVAL};
+use crate::usage::Usage;
 use crate::work_item::{bars, Approval, Checkpoint, Lease, State, WorkItem};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// How many Events above a gap are kept; the others will be delivered again.
 const BUFFERED_EVENTS_MAX: usize = 10_000;
+
+const USAGE_RECORDED: &str = "ext.missionweaveprotocol.core.resource_usage_recorded";
 
 /// A Snapshot shows that an item was set aside and not how often: it counts as often enough.
 const UNKNOWN_TIMES: u32 = u32::MAX / 2;
@@ -42,6 +45,8 @@ pub struct Tracked {
     pub is_barred: bool,
     /// How many facts about it there have been: what was refused waits for the next.
     pub facts: u64,
+    /// What the ledger says it has used.
+    pub used: Usage,
     /// How often it was set aside at a Checkpoint.
     pub times_set_aside: u32,
 }
@@ -103,6 +108,11 @@ impl GroupHistory {
                 self.take_work(event);
             }
             "mission.child.created" => self.take_work(event),
+            USAGE_RECORDED => {
+                if let Some(position) = self.position(text(payload, "workItemId")) {
+                    self.items[position].used = Usage::read(&payload["cumulativeUsage"]);
+                }
+            }
             _ if kind.starts_with("work.") && kind != "work.proposed" => self.take_work(event),
             _ => {} // Messages authorize nothing (MWP-FND-014); unknown kinds only have a place.
         }
@@ -265,6 +275,7 @@ impl GroupHistory {
             checkpoint: None,
             approvals: Vec::new(),
             facts: 1,
+            used: Usage::default(),
             times_set_aside: 0,
         });
         position

@@ -8,7 +8,6 @@ use crate::instant::{seconds_long, Instant};
 use crate::json::{count, owned};
 use crate::outbox::{Draft, Intent};
 use crate::session::Session;
-use crate::usage::in_all_dimensions;
 use crate::work_item::{Checkpoint, State, OFFLINE_EXTENSION};
 use serde_json::{json, Value};
 
@@ -55,17 +54,11 @@ impl Session {
     }
 
     /// Keeps a Checkpoint for when the link is back, and frees the slot.
-    pub fn buffer(
-        &mut self,
-        slot: usize,
-        checkpoint: Checkpoint,
-        report: &Value,
-        effects: &[&str],
-    ) {
+    pub fn buffer(&mut self, slot: usize, checkpoint: Checkpoint, effects: &[&str]) {
         let Some(run) = &self.slots[slot] else {
             return;
         };
-        if let Some(binding) = self.binding(run, report) {
+        if let Some(binding) = self.binding(run) {
             let record = json!({
                 "checkpointId": checkpoint.id,
                 "checkpointHash": checkpoint.hash,
@@ -78,11 +71,10 @@ impl Session {
     }
 
     /// The ten members that bind a buffered Command to its lease and outage.
-    fn binding(&self, run: &Run, report: &Value) -> Option<Value> {
+    fn binding(&self, run: &Run) -> Option<Value> {
         let group = &self.groups[run.group];
         let tracked = group.history.tracked(&run.work_item_id)?;
         let lease = self.current_lease(tracked)?;
-        let usage = report["usage"].as_object().cloned().unwrap_or_default();
         Some(json!({
             "agentId": self.agent.id,
             "groupId": group.id,
@@ -94,7 +86,7 @@ impl Session {
             "bufferedAt": self.now.spelled(),
             "graceDeadline": self.grace_ends_at(group)?.spelled(),
             "executionLeaseExpiresAt": lease.expires_at.spelled(),
-            "resourceUsageDelta": in_all_dimensions(&usage),
+            "resourceUsageDelta": run.account.owed().told(),
         }))
     }
 

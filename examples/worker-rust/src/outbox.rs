@@ -138,6 +138,7 @@ impl Session {
             sent_at: self.now.clone(),
             due_at: self.now.plus(seconds_long(RESEND_SECONDS)),
         };
+        self.wake_at(pending.due_at.clone());
         self.transmit(group, &pending.command);
         self.outbox.pending.push(pending);
     }
