@@ -7,7 +7,7 @@ is known now (facts of the same call may justify an effect) and what was known b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, KeysView
 from typing import Generic, TypeVar
 
 from attrs import define, evolve, field, frozen
@@ -138,9 +138,13 @@ class Layered(Generic[Value]):
         """Everything known now."""
         return iter(self._now.values())
 
-    def keys(self) -> frozenset[str]:
-        """The identifiers known now."""
-        return frozenset(self._now)
+    def keys(self) -> KeysView[str]:
+        """The identifiers known now, whenever it is looked at."""
+        return self._now.keys()
+
+    def changed(self) -> KeysView[str]:
+        """The identifiers of which something was learned in the present call."""
+        return self._learned.keys()
 
     def clear(self) -> None:
         """Forget everything."""
@@ -176,6 +180,7 @@ class Facts:
         self._discards = discards
         self._inboxes: dict[str, _Inbox] = {}
         self._forged: set[str] = set()
+        self._lease_ids: dict[str, dict[str, None]] = {}  # by WorkItem, in order of granting
         self._call = -1
         self._layers = (self.items, self.leases, self.groups, self.approvals)
 
@@ -192,11 +197,14 @@ class Facts:
 
     def leases_of(self, work_item_id: str) -> list[LeaseFact]:
         """The Execution Leases of a WorkItem, in order of their granting."""
-        return [
-            lease
-            for lease in self.leases.values()
-            if lease.work_item_id == work_item_id and lease.lease_type == "execution"
-        ]
+        return [one for one in self._leases_of(work_item_id) if one.lease_type == "execution"]
+
+    def _leases_of(self, work_item_id: str) -> Iterator[LeaseFact]:
+        """All leases of a WorkItem, without a look at those of others."""
+        for lease_id in self._lease_ids.get(work_item_id, ()):
+            lease = self.leases.now(lease_id)
+            if lease is not None and lease.work_item_id == work_item_id:
+                yield lease
 
     def approved(self, item: ItemFact, now: int) -> bool:
         """Whether an unexpired approval names this WorkItem and Ownership Epoch."""
@@ -230,10 +238,8 @@ class Facts:
         """Whether its lease or its time to be started by (MWP-WRK-013) has run out."""
         return any(
             now >= min(lease.expires_at, lease.start_by or lease.expires_at)
-            for lease in self.leases.values()
-            if lease.lease_type == "ownership"
-            and lease.work_item_id == item.work_item_id
-            and lease.ownership_epoch == item.ownership_epoch
+            for lease in self._leases_of(item.work_item_id)
+            if lease.lease_type == "ownership" and lease.ownership_epoch == item.ownership_epoch
         )
 
     # --- stimuli ----------------------------------------------------------------------
@@ -306,7 +312,9 @@ class Facts:
 
     def _link(self, stimulus: JsonObject) -> None:
         named = stimulus.get("groupIds")
-        group_ids = [str(one) for one in named] if isinstance(named, list) else self.groups.keys()
+        group_ids = (
+            [str(one) for one in named] if isinstance(named, list) else [*self.groups.keys()]
+        )
         for group_id in group_ids:
             self._cut(group_id, cut=stimulus.get("state") == "down")
         if stimulus.get("state") == "up" and "sessionEpoch" in stimulus:
@@ -338,6 +346,7 @@ class Facts:
             for layer in self._layers:
                 layer.clear()
             self._inboxes.clear()
+            self._lease_ids.clear()
 
     # --- Events -----------------------------------------------------------------------
 
@@ -434,13 +443,14 @@ class Facts:
         self.items.set(fact.work_item_id, self._returned(fact))
 
     def _lease(self, document: JsonObject) -> None:
-        lease_id = str(document.get("leaseId"))
+        lease_id, work_item_id = str(document.get("leaseId")), str(document.get("workItemId"))
+        self._lease_ids.setdefault(work_item_id, {})[lease_id] = None
         self.leases.set(
             lease_id,
             LeaseFact(
                 lease_id=lease_id,
                 lease_type=str(document.get("leaseType")),
-                work_item_id=str(document.get("workItemId")),
+                work_item_id=work_item_id,
                 holder=str(document.get("holderAgentId")),
                 session_epoch=_integer(document.get("sessionEpoch"), 0),
                 ownership_epoch=_integer(document.get("ownershipEpoch"), 0),

@@ -6,7 +6,7 @@ need a path. Never judges.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from worker_conformance.documents.json_types import JsonObject, JsonValue, find
 
@@ -79,7 +79,7 @@ def objects_in(value: JsonValue) -> Iterator[JsonObject]:
         yield from objects_in(member)
 
 
-def work_item_of(message: JsonObject, known: frozenset[str] | set[str]) -> str | None:
+def work_item_of(message: JsonObject, known: Container[str]) -> str | None:
     """The WorkItem that a Command, effect or report is about: the first known ID in it."""
     direct = message.get("workItemId")
     if isinstance(direct, str) and direct in known:

@@ -121,7 +121,7 @@ class EstimatesAreKeptUp(Monitor):
         if kind in ("start", "link"):
             self._session = entry.at
             self._is_down = kind == "link" and entry.body.get("state") == "down"
-        for work_item_id in self._last:
+        for work_item_id in [one for one in self.facts.items.changed() if one in self._last]:
             item = self.facts.items.now(work_item_id)
             before = self._states.get(work_item_id)
             if item is None or item.state == before:

@@ -60,13 +60,14 @@ class AcksInTime(Monitor):
 
     def stimulus(self, entry: Entry) -> None:
         """Judge what was due in earlier calls, and take in what has come now."""
+        news = [*self._since, *self.facts.groups.changed()]  # no other Group can come to owe an ACK
         for group_id in [one for one, (_, at) in self._since.items() if self._is_due(at)]:
             wanted, _ = self._since.pop(group_id)
             if self._acknowledges:
                 self.witness += 1
                 self._judge(entry, group_id, wanted)
         self._last_call_at = entry.at
-        for group in self.facts.groups.values():
+        for group in filter(None, map(self.facts.groups.now, news)):
             is_behind = group.contiguous > self._acked.get(group.group_id, 0)
             if not is_behind or group.cut or group.ended or not group.member:
                 self._since.pop(group.group_id, None)
