@@ -83,6 +83,7 @@ def test_the_factory_of_an_object_offers_a_process_too(adapters: Path) -> None:
 SUITE = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # and one under nohup this
 from worker_conformance.port.subprocess_port import StdioPort
 port = StdioPort((sys.executable, "-S", "-E", sys.argv[1]))
 port.initialize()

@@ -13,6 +13,7 @@ import pytest
 PLAYS_FOR_EVER = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # and one under nohup this
 from worker_conformance.port.locate import locate
 from worker_conformance.suite.bench import Bench
 from worker_conformance.suite.checks import scenarios
