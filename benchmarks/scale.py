@@ -170,24 +170,28 @@ PARTS: dict[str, tuple[Callable[[int], Cost], tuple[int, ...]]] = {
 }
 
 MODELS: dict[str, Callable[[float], float]] = {
-    "1": lambda _: 1.0,
-    "n": lambda n: n,
-    "n log n": lambda n: n * math.log2(n + 1),
-    "n²": lambda n: n * n,
+    "n": lambda _: 1.0,
+    "n log n": lambda n: math.log2(n + 1),
+    "n + n²": lambda n: n,
 }
+"""Cost of one of n, to which a constant is added: the fit is `n (a + b f(n))`."""
+
+
+NOISE = 0.05  # what two runs of the same differ by
 
 
 def fitted(sizes: Sequence[int], costs: Sequence[float]) -> dict[str, object]:
-    """The model `a + b f(n)` with the least relative error, and that error."""
+    """The simplest model whose relative error is hardly above the least, and that error.
+
+    `exponent` is that of the last two sizes alone: 1 where twice as many cost twice as much.
+    """
     best: dict[str, object] = {}
     least = math.inf
     for name, model in MODELS.items():
-        a, b = _line([model(n) for n in sizes], costs)
-        error = max(
-            abs(a + b * model(n) - cost) / max(cost, 1e-9)
-            for n, cost in zip(sizes, costs, strict=True)
-        )
-        if error < least and b >= 0:
+        each = [cost / n for n, cost in zip(sizes, costs, strict=True)]
+        a, b = _line([model(n) for n in sizes], each)
+        error = max(abs(a + b * model(n) - one) / one for n, one in zip(sizes, each, strict=True))
+        if error < least - NOISE and a + b > 0 and b >= 0:
             least, best = error, {"model": name, "a": a, "b": b, "error": error}
     low, high = costs[-2:]
     best["exponent"] = math.log(high / low) / math.log(sizes[-1] / sizes[-2])
