@@ -160,9 +160,18 @@ PROGRESS_BEFORE_A_PAUSE = MonitorInfo(
 
 @define
 class NotPausedTooOften(_PauseWatcher):
-    """MWP-WRK-015: one item is preempted a declared number of times at most, in one ownership."""
+    """MWP-WRK-015: one item is preempted a declared number of times at most, in one ownership.
+
+    A lost disk takes the count with it, and a Snapshot does not bring it back.
+    """
 
     _counts: dict[tuple[str, int | None], int] = field(factory=dict)
+
+    def note(self, entry: Entry) -> None:
+        """Begin to count anew after a wipe."""
+        super().note(entry)
+        if entry.body.get("note") == NoteKind.WIPED:
+            self._counts.clear()
 
     def paused(self, entry: Entry, segment: Segment) -> None:
         """Count it."""

@@ -16,7 +16,8 @@ from worker_conformance.suite.properties.stagehand import Stagehand
 ROUND_SECONDS = 3_600
 """Longer than all work of a world takes one after the other, and than any declared resend time."""
 
-ROUNDS_MAX = 3
+ROUNDS_MAX = 6
+"""Enough for a Worker that waits as long as it may before it sends again what met silence."""
 
 
 @frozen
