@@ -180,6 +180,7 @@ class Facts:
         self._discards = discards
         self._inboxes: dict[str, _Inbox] = {}
         self._forged: set[str] = set()
+        self._used_up: dict[str, int] = {}  # by WorkItem, the version of its contract
         self._lease_ids: dict[str, dict[str, None]] = {}  # by WorkItem, in order of granting
         self._call = -1
         self._layers = (self.items, self.leases, self.groups, self.approvals)
@@ -232,6 +233,7 @@ class Facts:
             )
             or item.accepted_version not in {None, item.contract_version}  # MWP-WRK-002
             or self._ownership_is_over(item, now)
+            or self._used_up.get(item.work_item_id) == item.contract_version  # MWP-AUT-004
         )
 
     def _ownership_is_over(self, item: ItemFact, now: int) -> bool:
@@ -411,10 +413,21 @@ class Facts:
             self._membership(_object(payload.get("membership")))
         elif kind == "approval.execution.granted":
             self._approval(payload)
+        elif isinstance(payload.get("cumulativeUsage"), dict):
+            self._usage(payload)
         elif kind in MISSION_ENDS:
             group = self.groups.now(str(event.get("groupId")))
             if group is not None:
                 self.groups.set(group.group_id, evolve(group, ended=True))
+
+    def _usage(self, payload: JsonObject) -> None:
+        """Whether something that the contract gives is used up."""
+        item = self.items.now(str(payload.get("workItemId")))
+        used, left = _object(payload["cumulativeUsage"]), _object(payload.get("remainingBudget"))
+        if item is not None and any(
+            amount and left.get(what) == 0 for what, amount in used.items()
+        ):
+            self._used_up[item.work_item_id] = item.contract_version
 
     def _work_item(self, document: JsonObject) -> None:
         contract = _object(document.get("contract"))
