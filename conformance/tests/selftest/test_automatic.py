@@ -78,3 +78,9 @@ def test_a_survivor_is_a_hole_until_a_reason_is_given(tmp_path: Path) -> None:
 def test_a_reason_for_what_is_noticed_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="does not survive"):
         automatic_page.read(a_campaign(tmp_path, "leases:AddNot:0: It means the same.\n"))
+
+
+def test_the_published_page_says_what_the_campaign_found() -> None:
+    folder = Path(__file__).parents[3]
+    page = automatic_page.render(automatic_page.read(folder / automatic_page.FOLDER))
+    assert (folder / "docs" / "automatic-mutants.md").read_text("utf-8") == page

@@ -15,7 +15,7 @@ import yaml
 from attrs import frozen
 
 from worker_conformance.errors import UsageError
-from worker_conformance.selftest.automatic import Outcome
+from worker_conformance.selftest.automatic import UNDECIDED, Outcome
 
 COMMAND = "python -m worker_conformance.selftest.automatic_page > docs/automatic-mutants.md"
 FOLDER = Path("docs") / "automatic-mutants"
@@ -96,6 +96,8 @@ def _summary(campaign: Campaign) -> Iterator[str]:
     yield f"* Code: `sha256:{campaign.code}`, places drawn with seed {campaign.seed}."
     yield f"* Judged: {judged}, noticed: {noticed} ({_percent(noticed, judged)})."
     yield f"* Survivors with a reason: {len(campaign.survivors) - len(campaign.unexplained)}."
+    waiting = sum(one.verdict == UNDECIDED for one in campaign.unexplained)
+    yield f"* Met by the vectors only, the second pass not played: {waiting}."
     yield (
         f"* Without one: {len(campaign.unexplained)}, so {_percent(noticed, faults)} of the faults "
         "are noticed."
@@ -118,7 +120,12 @@ def _survivors(campaign: Campaign) -> Iterator[str]:
     yield "## What survives"
     yield ""
     for one in campaign.survivors:
-        reason = campaign.excuses.get(one.mutant, "**no reason known**")
+        open_ = (
+            "**the second pass is not played**"
+            if one.verdict == UNDECIDED
+            else "**no reason known**"
+        )
+        reason = campaign.excuses.get(one.mutant, open_)
         yield f"* `{one.mutant}`, line {one.line}: {reason}"
         yield ""
         yield "  ```diff"
