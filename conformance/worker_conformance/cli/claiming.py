@@ -16,7 +16,7 @@ from worker_conformance.claim.document import Knowledge, Refusal
 from worker_conformance.claim.verifying import Difference
 from worker_conformance.cli import today
 from worker_conformance.cli.engine import Engine, engine_of
-from worker_conformance.cli.options import color_option, console_for, near, read_jobs
+from worker_conformance.cli.options import color_option, console_for, jobs_option, near
 from worker_conformance.documents.json_types import JsonObject, find, integer_at, list_at, text_at
 from worker_conformance.errors import UsageError
 from worker_conformance.judge.verdicts import EXIT_NOT_PASSED, RunResult
@@ -80,15 +80,7 @@ def claim(
     metavar="SPEC",
     help="Where the Worker is to be found here, if not where the claim says.",
 )
-@click.option(
-    "--jobs",
-    "-j",
-    default="auto",
-    show_default=True,
-    metavar="N|auto",
-    callback=lambda _, __, text: read_jobs(text),
-    help="Processes to share the checks.",
-)
+@jobs_option("Processes to share the checks.")
 @color_option
 @click.argument("claim_file", metavar="CLAIM", type=click.Path(path_type=Path))
 @click.pass_context

@@ -76,6 +76,19 @@ def seed_option(command: Command) -> Command:
     )(command)
 
 
+def jobs_option(explained: str) -> Callable[[Command], Command]:
+    """Add `--jobs`; `explained` says what the processes share."""
+    return click.option(
+        "--jobs",
+        "-j",
+        default="auto",
+        show_default=True,
+        metavar="N|auto",
+        callback=lambda _, __, text: read_jobs(text),
+        help=explained,
+    )
+
+
 def timeout_option(command: Command) -> Command:
     """Add `--timeout`."""
     return click.option(

@@ -22,8 +22,8 @@ from worker_conformance.cli.options import (
     choose,
     color_option,
     console_for,
+    jobs_option,
     profile_option,
-    read_jobs,
     restart_option,
     seed_option,
     timeout_option,
@@ -102,15 +102,7 @@ class _Destinations:
 @click.option("--quick", is_flag=True, help="The short run: for a first look, not for a claim.")
 @click.option("--thorough", is_flag=True, help="Thousands of generated worlds: takes hours.")
 @seed_option
-@click.option(
-    "--jobs",
-    "-j",
-    default="auto",
-    show_default=True,
-    metavar="N|auto",
-    callback=lambda _, __, text: read_jobs(text),
-    help="Processes to share the checks; the result does not depend on it.",
-)
+@jobs_option("Processes to share the checks; the result does not depend on it.")
 @click.option(
     "--report",
     type=click.Path(path_type=Path, file_okay=False),

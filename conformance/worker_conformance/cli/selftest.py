@@ -27,7 +27,7 @@ from worker_conformance.cli.options import (
     console_for,
     counted,
     did_you_mean,
-    read_jobs,
+    jobs_option,
     seed_option,
 )
 from worker_conformance.errors import UsageError
@@ -47,15 +47,7 @@ AMISS = {
 
 @click.command(short_help="Judge the suite: mutants, lawful variants, Workers that do nothing.")
 @seed_option
-@click.option(
-    "--jobs",
-    "-j",
-    default="auto",
-    show_default=True,
-    metavar="N|auto",
-    callback=lambda _, __, text: read_jobs(text),
-    help="Processes to share the Workers.",
-)
+@jobs_option("Processes to share the Workers.")
 @click.option("--full", is_flag=True, help="Every vector against every Worker: takes hours.")
 @click.option(
     "--report",

@@ -15,7 +15,7 @@ import click
 from worker_conformance.cli.options import (
     color_option,
     console_for,
-    read_jobs,
+    jobs_option,
     read_seed,
     restart_option,
     timeout_option,
@@ -60,15 +60,7 @@ _BUDGET = re.compile(r"(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,9})s?)?", re.ASCII
     metavar="ADDRESS",
     help="A Dask scheduler, say tcp://host:8786; by default processes of this machine.",
 )
-@click.option(
-    "--jobs",
-    "-j",
-    default="auto",
-    show_default=True,
-    metavar="N|auto",
-    callback=lambda _, __, text: read_jobs(text),
-    help="Processes on this machine; the worlds do not depend on it.",
-)
+@jobs_option("Processes on this machine; the worlds do not depend on it.")
 @click.option(
     "--seed",
     metavar="N|random",

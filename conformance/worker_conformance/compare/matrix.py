@@ -6,19 +6,15 @@ out of a Worker is escaped. Never compares by itself.
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterator, Sequence
-from hashlib import sha256
 from itertools import groupby
 
 from attrs import frozen
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
 
 from worker_conformance.compare.comparing import Comparison, FigureChange, Row
 from worker_conformance.compare.telling import moved_most, told, word
 from worker_conformance.judge.verdicts import RunResult, Standing, Verdict
-from worker_conformance.report.html import TEMPLATES
+from worker_conformance.report.pages import own_file, policy_hash, templates
 from worker_conformance.report.telling import MEANINGS, visible
 from worker_conformance.scenario.model import Profile
 
@@ -33,20 +29,12 @@ class Cell:
 
 def to_html(comparison: Comparison) -> str:
     """Spell a comparison as HTML."""
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"shown": visible, "word": word, "told": told, "slug": _slug}
-    style = Markup((TEMPLATES / "matrix.css").read_text("utf-8"))  # noqa: S704 - our own file
-    digest = b64encode(sha256(style.encode()).digest()).decode()
+    environment = templates(shown=visible, word=word, told=told, slug=_slug)
+    style = own_file("matrix.css")
     return environment.get_template("matrix.html.j2").render(
         comparison=comparison,
         style=style,
-        style_hash=f"sha256-{digest}",
+        style_hash=policy_hash(style),
         standings=list(_standings(comparison)),
         differing=[row for row in comparison.rows if row.differs],
         areas=_by_area(comparison.rows),

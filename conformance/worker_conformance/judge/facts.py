@@ -86,7 +86,8 @@ class GroupFact:
 
     `contiguous` is the highest sequence up to which every Event was delivered in this life of the
     state directory; `caught_up` says that the replay of this session has ended. The Authority has
-    asked for no Commands before `paused_until` (MWP-EVT-011). `cut` says that the link is down.
+    asked for no Commands before `paused_until` (MWP-EVT-011). `cut` says that the link is down,
+    or that the Worker has left the Group.
     """
 
     group_id: str
@@ -263,6 +264,8 @@ class Facts:
                 self._link(stimulus)
             case "join":
                 self._join(_object(stimulus.get("group")))
+            case "leave":  # nothing can be said to it, nor heard of it
+                self._cut(str(stimulus.get("groupId")), cut=True)
             case _:
                 pass
 
@@ -349,6 +352,7 @@ class Facts:
                 layer.clear()
             self._inboxes.clear()
             self._lease_ids.clear()
+            self._used_up.clear()
 
     # --- Events -----------------------------------------------------------------------
 

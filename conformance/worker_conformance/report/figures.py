@@ -9,12 +9,10 @@ import math
 from collections.abc import Iterator, Sequence
 
 from attrs import frozen
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
 
 from worker_conformance import __version__
 from worker_conformance.port.contract import SUITE_NAME
-from worker_conformance.report.html import TEMPLATES
+from worker_conformance.report.pages import own_file, policy_hash, templates
 from worker_conformance.report.telling import visible
 from worker_conformance.suite.measuring.figures import CAVEAT, Figure, Measured, Point, shown
 
@@ -50,20 +48,14 @@ class Plot:
 
 def to_html(measured: Measured) -> bytes:
     """The page."""
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"shown": visible, "number": shown, "plot": plot_of}
-    style = (TEMPLATES / "report.css").read_text("utf-8")
+    environment = templates(shown=visible, number=shown, plot=plot_of)
+    style = own_file("report.css")
     page = environment.get_template("figures.html.j2").render(
         measured=measured,
         suite=f"{SUITE_NAME} {__version__}",
         caveat=CAVEAT,
-        style=Markup(style),  # noqa: S704 - our own file, no input
+        style=style,
+        style_hash=policy_hash(style),
     )
     return page.encode("utf-8", "backslashreplace")
 

@@ -7,14 +7,12 @@ decides a verdict.
 
 import json
 import shlex
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 
 from attrs import frozen
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from worker_conformance.documents.json_types import JsonValue
@@ -28,6 +26,7 @@ from worker_conformance.judge.verdicts import (
 from worker_conformance.report.clause_pages import clause_link
 from worker_conformance.report.estimate_picture import estimate_pictures
 from worker_conformance.report.history_table import history_of, vector_lines, vector_name
+from worker_conformance.report.pages import own_file, policy_hash, templates
 from worker_conformance.report.picture import picture_of
 from worker_conformance.report.telling import (
     MEANINGS,
@@ -51,8 +50,6 @@ OPENED_MAX = 10
 
 STYLES = ("report.css", "pictures.css")
 
-TEMPLATES = Path(__file__).parent / "templates"
-
 KINDS: Mapping[CheckKind, str] = {
     CheckKind.VECTOR: "a vector",
     CheckKind.MONITOR: "a monitor of every scenario",
@@ -68,8 +65,8 @@ def write(result: RunResult, path: Path, *, timing: bool = True) -> None:
 
 def to_bytes(result: RunResult, *, timing: bool) -> bytes:
     """Spell `result` as HTML; `timing` adds how long the checks took."""
-    style = Markup("").join(map(_own_file, STYLES))
-    script = _own_file("report.js")
+    style = Markup("").join(map(own_file, STYLES))
+    script = own_file("report.js")
     text = (
         _environment()
         .get_template("report.html.j2")
@@ -90,9 +87,9 @@ def to_bytes(result: RunResult, *, timing: bool) -> bytes:
             meanings=MEANINGS,
             kinds=KINDS,
             style=style,
-            style_hash=_policy_hash(style),
+            style_hash=policy_hash(style),
             script=script,
-            script_hash=_policy_hash(script),
+            script_hash=policy_hash(script),
         )
     )
     return text.encode()
@@ -100,36 +97,19 @@ def to_bytes(result: RunResult, *, timing: bool) -> bytes:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    return templates(
+        shown=visible,
+        figure=figure,
+        clause_link=clause_link,
+        picture=picture_of,
+        timeline_picture=timeline_picture,
+        estimate_pictures=estimate_pictures,
+        places=places_of,
+        history=history_of,
+        vector_lines=vector_lines,
+        vector_name=vector_name,
+        clock=clock,
     )
-    environment.filters |= {
-        "shown": visible,
-        "figure": figure,
-        "clause_link": clause_link,
-        "picture": picture_of,
-        "timeline_picture": timeline_picture,
-        "estimate_pictures": estimate_pictures,
-        "places": places_of,
-        "history": history_of,
-        "vector_lines": vector_lines,
-        "vector_name": vector_name,
-        "clock": clock,
-    }
-    return environment
-
-
-@cache
-def _own_file(name: str) -> Markup:
-    return Markup((TEMPLATES / name).read_text("utf-8"))  # noqa: S704 - our own file, no input
-
-
-def _policy_hash(content: str) -> str:
-    return f"sha256-{b64encode(sha256(content.encode()).digest()).decode()}"
 
 
 def _opened(result: RunResult) -> set[str]:

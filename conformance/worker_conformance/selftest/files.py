@@ -9,14 +9,11 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
-
 from worker_conformance import __version__
 from worker_conformance.documents.json_types import JsonObject
 from worker_conformance.judge.verdicts import Verdict
 from worker_conformance.port.contract import SUITE_NAME
-from worker_conformance.report.html import TEMPLATES as REPORT_TEMPLATES
+from worker_conformance.report.pages import own_file, policy_hash, templates
 from worker_conformance.selftest.matrix import Kind, Matrix, Row
 from worker_conformance.selftest.mutants import MUTANTS, NOT_COVERED
 from worker_conformance.selftest.page import LETTERS, grid_line
@@ -63,29 +60,27 @@ def to_json(matrix: Matrix) -> bytes:
 
 def to_html(matrix: Matrix) -> bytes:
     """The matrix as a page that opens offline."""
-    style = (REPORT_TEMPLATES / "report.css").read_text("utf-8")
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    style = own_file("report.css")
     width = max((len(row.name) for row in matrix.rows), default=0) + 1
-    page = environment.get_template("matrix.html.j2").render(
-        matrix=matrix,
-        suite=f"{SUITE_NAME} {__version__}",
-        vector_set=vector_digest(),
-        amiss=amiss(matrix),
-        dearest=dearest(matrix),
-        info_of=info_of,
-        mutants=MUTANTS,
-        variants=VARIANTS,
-        kinds=Kind,
-        verdicts=Verdict,
-        grid="\n".join(grid_line(matrix, row, width) for row in matrix.rows),
-        letters=LETTERS,
-        style=Markup(style),  # noqa: S704 - our own file, no input
+    page = (
+        templates(TEMPLATES)
+        .get_template("matrix.html.j2")
+        .render(
+            matrix=matrix,
+            suite=f"{SUITE_NAME} {__version__}",
+            vector_set=vector_digest(),
+            amiss=amiss(matrix),
+            dearest=dearest(matrix),
+            info_of=info_of,
+            mutants=MUTANTS,
+            variants=VARIANTS,
+            kinds=Kind,
+            verdicts=Verdict,
+            grid="\n".join(grid_line(matrix, row, width) for row in matrix.rows),
+            letters=LETTERS,
+            style=style,
+            style_hash=policy_hash(style),
+        )
     )
     return page.encode()
 

@@ -128,10 +128,11 @@ class EstimatesAreKeptUp(Monitor):
                 continue
             self._states[work_item_id] = item.state
             if item.state == "blocked" or self._went_back(item, before):
-                self._ran.discard(work_item_id)
                 self._changed[work_item_id] = entry.at
             else:
                 self._changed.pop(work_item_id, None)
+            if item.state != "active":
+                self._ran.discard(work_item_id)
 
     def _went_back(self, item: ItemFact, before: str | None) -> bool:
         ran = before == "blocked" or (before == "active" and item.work_item_id in self._ran)

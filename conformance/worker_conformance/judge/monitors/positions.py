@@ -6,7 +6,7 @@ from attrs import define, field
 
 from worker_conformance.documents.json_types import JsonObject, JsonValue
 from worker_conformance.judge.monitors.base import Monitor, MonitorInfo, text
-from worker_conformance.judge.reading import positions_in
+from worker_conformance.judge.reading import frames_in, positions_in
 from worker_conformance.judge.trace import Entry, NoteKind
 from worker_conformance.scenario.model import Level, Profile
 
@@ -55,20 +55,11 @@ class AcksInTime(Monitor):
 
     _acked: dict[str, int] = field(factory=dict)
     _since: dict[str, tuple[int, int]] = field(factory=dict)
-    _left: set[str] = field(factory=set)
     _last_call_at: int = 0
     _acknowledges: bool = False
 
     def stimulus(self, entry: Entry) -> None:
-        """Judge what was due in earlier calls, and take in what has come now.
-
-        To a Group that the Worker has left there is nothing to acknowledge.
-        """
-        if entry.body.get("type") == "leave":
-            self._left.add(text(entry.body, "groupId"))
-        elif entry.body.get("type") in ("start", "join"):
-            self._left.clear()
-        self._since = {one: since for one, since in self._since.items() if one not in self._left}
+        """Judge what was due in earlier calls, and take in what has come now."""
         news = [*self._since, *self.facts.groups.changed()]  # no other Group can come to owe an ACK
         for group_id in [one for one, (_, at) in self._since.items() if self._is_due(at)]:
             wanted, _ = self._since.pop(group_id)
@@ -78,8 +69,7 @@ class AcksInTime(Monitor):
         self._last_call_at = entry.at
         for group in filter(None, map(self.facts.groups.now, news)):
             is_behind = group.contiguous > self._acked.get(group.group_id, 0)
-            gone = group.ended or not group.member or group.group_id in self._left
-            if not is_behind or group.cut or gone:
+            if not is_behind or group.cut or group.ended or not group.member:
                 self._since.pop(group.group_id, None)
             elif group.caught_up:
                 self._since.setdefault(group.group_id, (group.contiguous, entry.at))
@@ -143,10 +133,9 @@ class RepetitionsAreNoBreach(Monitor):
 
     def stimulus(self, entry: Entry) -> None:
         """Tell repetitions of what was processed from what is new."""
-        frames = entry.body.get("frames")
-        for frame in frames if isinstance(frames, list) else []:
-            event = frame.get("event") if isinstance(frame, dict) else None
-            if isinstance(frame, dict) and isinstance(event, dict):
+        for frame in frames_in(entry.body):
+            event = frame.get("event")
+            if isinstance(event, dict):
                 self._event(text(frame, "frameId"), event)
 
     def _event(self, frame_id: str, event: JsonObject) -> None:
