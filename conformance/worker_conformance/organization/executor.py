@@ -193,6 +193,10 @@ class Executor:
             if not run.over and not run.held
         }
 
+    def standing(self) -> frozenset[str]:
+        """The URIs of work whose run stands at a safe point and waits for what it is told."""
+        return frozenset(run.item.work_item_id for run in self._runs.values() if run.standing)
+
     def occupied(self) -> Mapping[str, str]:
         """Slots in use, from `run` to `release`, with the WorkItem's URI."""
         return {slot: run.item.work_item_id for slot, run in self._runs.items()}

@@ -41,9 +41,10 @@ class WorkStage:
 
     `ours`: this Worker owns it. `held`: its owner's leases still run, so it cannot be offered.
     `offered`, `rival_offered`: a pending offer to this Worker, to another Agent. `in_slot`: it is
-    between `run` and `release`; `works` says that its run has not ended. `running`: its Execution
-    Lease has not run out. `leases` counts the Execution Leases this Worker was granted.
-    `granted`: the gate is open; `grants` counts the approvals so far.
+    between `run` and `release`; `works` says that its run has not ended, `stands` that it waits at
+    a safe point. `running`: its Execution Lease has not run out. `leases` counts the Execution
+    Leases this Worker was granted. `granted`: the gate is open; `grants` counts the approvals so
+    far.
     """
 
     plan: WorkPlan
@@ -54,6 +55,7 @@ class WorkStage:
     rival_offered: bool = False
     in_slot: bool = False
     works: bool = False
+    stands: bool = False
     running: bool = False
     leases: int = 0
     granted: bool = False

@@ -200,6 +200,7 @@ class Stagehand:
             rival_offered=offered and names.other_agent_id in open_offers,
             in_slot=item.work_item_id in occupied,
             works=item.work_item_id in running,
+            stands=item.work_item_id in self.world.executor.standing(),
             leases=len(item.lease_ids),
             running=_is_running(item, now),
             granted=any(
@@ -226,8 +227,11 @@ def _deeds(action: Action, stage: Stage) -> Iterator[tuple[str, str]]:
     """The WorkItems to which something is done that may change their end, and what it is."""
     if isinstance(action, Report):
         # What cannot be passed on yet may end otherwise: a Worker may go on and never mention it.
-        reached = action.work in stage.work and stage.reaches(stage.work[action.work].group)
-        yield action.work, f"report {action.kind}{'' if reached else ' over a broken link'}"
+        work = stage.work.get(action.work)
+        where = "" if work is not None and stage.reaches(work.group) else " over a broken link"
+        # Nor is it said what becomes of a report about a run that waits to give way.
+        where += " at a safe point" if work is not None and work.stands else ""
+        yield action.work, f"report {action.kind}{where}"
     elif isinstance(action, Publish):
         for group, acts in action.acts.items():
             for act in acts:
