@@ -32,6 +32,7 @@ from cosmic_ray.plugins import get_operator, operator_names
 
 from worker_conformance.errors import UsageError
 from worker_conformance.judge.verdicts import CheckKind, Verdict
+from worker_conformance.port.digest import adapter_digest
 from worker_conformance.port.locate import locate
 from worker_conformance.suite.bench import Bench
 from worker_conformance.suite.checks import THOROUGH, CheckInfo, catalogue, info_of, scenarios
@@ -225,7 +226,7 @@ class Campaign:
 
         Raises UsageError for the results of other code, or of another seed.
         """
-        header = {"seed": self.seed, "code": digest()}
+        header = {"seed": self.seed, "code": adapter_digest(DEFAULT_WORKER)}
         if not self.results.exists():
             self._append(header)
             return
@@ -348,14 +349,6 @@ def _difference(before: str, after: str) -> tuple[int, str, str]:
         if one != other:
             return number, one.strip(), other.strip()
     return len(old), "", ""
-
-
-def digest() -> str:
-    """Of the code that was changed, so that a reader sees whether a result is out of date."""
-    total = hashlib.sha256()
-    for path in sorted(source_folder().glob("*.py")):
-        total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return total.hexdigest()
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -93,7 +93,7 @@ def _summary(campaign: Campaign) -> Iterator[str]:
     noticed = judged - len(campaign.survivors)
     yield "## Summary"
     yield ""
-    yield f"* Code: `sha256:{campaign.code}`, places drawn with seed {campaign.seed}."
+    yield f"* Code: `{campaign.code}`, places drawn with seed {campaign.seed}."
     yield f"* Judged: {judged}, noticed: {noticed} ({_percent(noticed, judged)})."
     yield f"* Survivors with a reason: {len(campaign.survivors) - len(campaign.unexplained)}."
     waiting = sum(one.verdict == UNDECIDED for one in campaign.unexplained)

@@ -292,9 +292,10 @@ class NoIdleSlot(_SlotWatcher):
     """MWP-WRK-010: once at rest, no free slot stands beside startable work.
 
     Startable: owned, queued, dependencies verified, gate open, below quota, link up, replay over,
-    nothing else in its way, and no `work.start` under way or refused for it. A breach needs the
-    same item startable at two moments of rest with time between them: an answer may be waited for.
-    A refusal is known over a crash too: nothing says when to try again what no fact has changed.
+    nothing else in its way, no `work.start` or `work.checkpoint` for it without an answer, and no
+    refused start. A breach needs the same item startable at two moments of rest with time between
+    them: an answer may be waited for. A refusal is known over a crash too: nothing says when to try
+    again what no fact has changed.
     """
 
     _refused: dict[str, int] = field(factory=dict)
@@ -309,12 +310,16 @@ class NoIdleSlot(_SlotWatcher):
         """Follow starts that are under way."""
         super().effect(entry)
         command = command_of(entry.body)
-        if command is not None and kind_of(command) == "work.start":
-            item = self.facts.items.now(work_item_of(command, self.facts.items.keys()) or "")
-            if item is not None:
-                self._asked[item.work_item_id] = item.revision
-                self._under_way.add(item.work_item_id)
-                self._starts[text(command, "actionId")] = item.work_item_id
+        if command is None or kind_of(command) not in ("work.start", "work.checkpoint"):
+            return
+        item = self.facts.items.now(work_item_of(command, self.facts.items.keys()) or "")
+        if item is None:
+            return
+        # A Checkpoint that was buffered is reconciled before anything else (MWP-WRK-020).
+        self._asked[item.work_item_id] = item.revision
+        if kind_of(command) == "work.start":
+            self._under_way.add(item.work_item_id)
+            self._starts[text(command, "actionId")] = item.work_item_id
 
     def note(self, entry: Entry) -> None:
         """Look at each moment of rest."""
