@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
+DEBIAN_CRATES = Path("/usr/share/cargo/registry")
 LONG = (
     "selftest/",
     "generation/",
@@ -30,3 +31,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         place = item.path.relative_to(HERE).as_posix()
         if place.startswith(LONG):
             item.add_marker(pytest.mark.long)
+
+
+@pytest.fixture
+def cargo_without_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cargo with a home of its own takes the crates that Debian packages, and asks nobody."""
+    home = tmp_path / "cargo-home"
+    home.mkdir()
+    config = "[net]\noffline = true\n"
+    if DEBIAN_CRATES.is_dir():
+        config += '[source.crates-io]\nreplace-with = "here"\n'
+        config += f'[source.here]\ndirectory = "{DEBIAN_CRATES}"\n'
+    (home / "config.toml").write_text(config)
+    monkeypatch.setenv("CARGO_HOME", str(home))
+    monkeypatch.delenv("CARGO_TARGET_DIR", raising=False)

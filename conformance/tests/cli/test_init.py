@@ -17,7 +17,6 @@ from worker_conformance.resources import schemas_path, starters_path
 
 SOURCE_LINES_MAX = 149
 BUILD_SECONDS_MAX = 300
-DEBIAN_CRATES = Path("/usr/share/cargo/registry")
 SOURCES = {".py", ".js", ".rs", ".go", ".java", ".cpp"}
 
 ABSENT = {
@@ -67,6 +66,7 @@ def test_a_starter_that_needs_no_compiler_passes_doctor(language, command, monke
 
 
 @pytest.mark.long  # a compiler's work, the same for every interpreter of ours
+@pytest.mark.usefixtures("cargo_without_network")
 @pytest.mark.parametrize("language", ["rust", "go", "java", "cpp"])
 def test_a_starter_that_is_compiled_builds_and_passes_doctor(
     language, command, monkeypatch, tmp_path
@@ -109,15 +109,6 @@ def examined(language: str) -> None:
 
 def without_network(language: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Have the build take what is on this machine; its command stays as it is."""
-    if language == "rust":
-        cargo_home = tmp_path / "cargo-home"
-        cargo_home.mkdir()
-        config = "[net]\noffline = true\n"
-        if DEBIAN_CRATES.is_dir():
-            config += '[source.crates-io]\nreplace-with = "here"\n'
-            config += f'[source.here]\ndirectory = "{DEBIAN_CRATES}"\n'
-        (cargo_home / "config.toml").write_text(config)
-        monkeypatch.setenv("CARGO_HOME", str(cargo_home))
     if language == "java":
         Path(".mvn").mkdir()
         Path(".mvn/maven.config").write_text("-o\n")

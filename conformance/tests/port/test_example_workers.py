@@ -20,7 +20,6 @@ from worker_conformance.suite.checks import THOROUGH, catalogue
 ROOT = Path(__file__).parents[3]
 BUILD_SECONDS_MAX = 900
 RUN_SECONDS_MAX = 900
-DEBIAN_CRATES = Path("/usr/share/cargo/registry")
 ABSENT = re.compile(r"no matching package|failed to (?:get|download|load source|select)", re.I)
 """What a build says where its crates are not to be had without a network."""
 
@@ -36,11 +35,9 @@ LAWFUL = {"pass", "abstained"}
 
 
 @pytest.mark.long  # a compiler's work, the same for every interpreter of ours
-def test_the_worker_in_rust_keeps_what_it_claims(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("cargo_without_network")
+def test_the_worker_in_rust_keeps_what_it_claims(tmp_path: Path) -> None:
     need("cargo")
-    without_network(tmp_path, monkeypatch)
     folder = copied("worker-rust", tmp_path)
     built = ran(["cargo", "build", "--release"], folder, BUILD_SECONDS_MAX)
     told = built.stdout + built.stderr
@@ -76,19 +73,6 @@ def copied(example: str, tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "examples" / example, folder, ignore=leavings)
     shutil.copytree(ROOT / "schemas", tmp_path / "schemas")
     return folder
-
-
-def without_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have Cargo take the crates that are on this machine."""
-    cargo_home = tmp_path / "cargo-home"
-    cargo_home.mkdir()
-    config = "[net]\noffline = true\n"
-    if DEBIAN_CRATES.is_dir():
-        config += '[source.crates-io]\nreplace-with = "here"\n'
-        config += f'[source.here]\ndirectory = "{DEBIAN_CRATES}"\n'
-    (cargo_home / "config.toml").write_text(config)
-    monkeypatch.setenv("CARGO_HOME", str(cargo_home))
-    monkeypatch.delenv("CARGO_TARGET_DIR", raising=False)
 
 
 def judged(spec: str, tmp_path: Path, advised: frozenset[str] = frozenset()) -> None:
