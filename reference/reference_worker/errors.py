@@ -95,6 +95,10 @@ def _give_up(turn: Turn, command: Command, error: Document) -> None:
         admission.note_answer(turn, item)
     elif command.kind == renewals.RENEWAL_KIND:
         renewals.postpone(turn, item)
+    elif command.kind in (outbox.SUBMIT, outbox.FAIL):
+        turn.change(
+            item, lease=None, suspended=True
+        )  # its run is over: none again under this lease
     elif command.kind != outbox.PUBLISH:
         turn.change(item, suspended=command.kind != outbox.CHECKPOINT)
     run = turn.runtime.run_of(command.work_item_id)

@@ -181,6 +181,7 @@ class Facts:
         self._discards = discards
         self._inboxes: dict[str, _Inbox] = {}
         self._forged: set[str] = set()
+        self._ended: dict[str, int | None] = {}  # by WorkItem, the Ownership Epoch of its attempt
         self._used_up: dict[str, int] = {}  # by WorkItem, the version of its contract
         self._lease_ids: dict[str, dict[str, None]] = {}  # by WorkItem, in order of granting
         self._call = -1
@@ -235,6 +236,8 @@ class Facts:
             or item.accepted_version not in {None, item.contract_version}  # MWP-WRK-002
             or self._ownership_is_over(item, now)
             or self._used_up.get(item.work_item_id) == item.contract_version  # MWP-AUT-004
+            # MWP-WRK-018: whether what has ended is tried again, and when, is judged by itself.
+            or self._ended.get(item.work_item_id) == item.ownership_epoch
         )
 
     def _ownership_is_over(self, item: ItemFact, now: int) -> bool:
@@ -262,12 +265,17 @@ class Facts:
                 self._snapshot(stimulus)
             case "link":
                 self._link(stimulus)
-            case "join":
-                self._join(_object(stimulus.get("group")))
-            case "leave":  # nothing can be said to it, nor heard of it
-                self._cut(str(stimulus.get("groupId")), cut=True)
+            case "join" | "leave":
+                self._take_part(stimulus)
+            case "execution":
+                self._execution(str(stimulus.get("workItemId")), _object(stimulus.get("report")))
             case _:
                 pass
+
+    def _execution(self, work_item_id: str, report: JsonObject) -> None:
+        item = self.items.now(work_item_id)
+        if report.get("kind") in {"completed", "failed"} and item is not None:
+            self._ended[work_item_id] = item.ownership_epoch
 
     def _start(self, stimulus: JsonObject) -> None:
         self.agent_id = str(find(stimulus, "agent", "agentId"))
@@ -282,6 +290,13 @@ class Facts:
         for group in _objects(stimulus.get("groups")):
             self._join(group)
         self._new_session(stimulus.get("sessionEpoch"))
+
+    def _take_part(self, stimulus: JsonObject) -> None:
+        """Join a Group, or leave it: nothing can be said to it then, nor heard of it."""
+        if stimulus.get("type") == "join":
+            self._join(_object(stimulus.get("group")))
+        else:
+            self._cut(str(stimulus.get("groupId")), cut=True)
 
     def _join(self, group: JsonObject) -> None:
         group_id = str(group.get("groupId"))

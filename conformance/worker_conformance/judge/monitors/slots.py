@@ -91,13 +91,37 @@ CAPACITY_HOLDS = MonitorInfo(
 
 @define
 class QuotaHolds(_SlotWatcher):
-    """MWP-WRK-010: where `considers` names quota, a Group never runs more than its quota."""
+    """MWP-WRK-010: where `considers` names quota, a Group never runs more than its quota.
+
+    A quota lowered below what runs only stops new starts. Work is dispatched when its start is
+    asked for: the quota of that moment holds for the run that comes of it.
+    """
+
+    _asked_under: dict[str, JsonValue] = field(factory=dict)
+    _known: set[str] = field(factory=set)
+
+    def effect(self, entry: Entry) -> None:
+        """Keep the quota under which a start was asked for; to repeat a Command asks nothing."""
+        command = command_of(entry.body)
+        if command is not None and text(command, "actionId") not in self._known:
+            self._known.add(text(command, "actionId"))
+            item = self.facts.items.now(work_item_of(command, self.facts.items.keys()) or "")
+            if kind_of(command) == "work.start" and item is not None:
+                self._asked_under[item.work_item_id] = self._quota(item.group_id)
+        super().effect(entry)
+
+    def _quota(self, group_id: str) -> JsonValue:
+        return find(self.facts.policy, "groups", group_id, "slotQuota")
 
     def running(self, entry: Entry) -> None:
-        """Count the Group's slots; a quota lowered below what runs only stops new starts."""
+        """Count the Group's slots."""
         group_id = text(entry.body, "groupId")
-        quota = find(self.facts.policy, "groups", group_id, "slotQuota")
-        if not isinstance(quota, int) or "quota" not in self.context.parameters.considers:
+        now = self._quota(group_id)
+        asked = self._asked_under.pop(text(entry.body, "workItemId"), now)
+        if not (isinstance(now, int) and isinstance(asked, int)):
+            return
+        quota = max(now, asked)
+        if "quota" not in self.context.parameters.considers:
             return
         self.witness += self.granted(entry.body)
         owners = [self.facts.items.now(item) for item in self.in_use.values()]
