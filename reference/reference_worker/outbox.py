@@ -41,7 +41,7 @@ def propose(
     """Decide on a Command; it leaves at once if the Group's link allows."""
     group = turn.group(item.group_id)
     assert group is not None, "an item's Group is known"
-    command = Command(
+    command = (_given_up(turn, item) if kind == START else None) or Command(
         action_id=turn.identifier("action", item.group_id),
         group_id=item.group_id,
         work_item_id=item.work_item_id,
@@ -60,6 +60,15 @@ def propose(
     _keep(turn, command)
     _transmit(turn, command)
     turn.touch(item.work_item_id)
+
+
+def _given_up(turn: Turn, item: WorkItem) -> Command | None:
+    """The start that a cut left unanswered, if it would say the same today (MWP-EVT-003)."""
+    earlier = turn.runtime.given_up.pop(item.work_item_id, None)
+    if earlier is None or not earlier.frame or not _has_current_epochs(turn, earlier):
+        return None
+    same = earlier.frame["command"]["expectedRevision"] == item.revision
+    return evolve(earlier, due_at=turn.now) if same and not is_stale(turn, earlier, item) else None
 
 
 def outstanding(turn: Turn, work_item_id: str) -> list[Command]:

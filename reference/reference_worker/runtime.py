@@ -16,7 +16,7 @@ from attrs import define, field, frozen
 from reference_worker.documents import Document
 from reference_worker.instants import NEVER, micros
 from reference_worker.policy import Policy
-from reference_worker.records import Checkpoint
+from reference_worker.records import Checkpoint, Command
 from reference_worker.scheduler import FlowId, Scheduler
 from reference_worker.signatures import KeyRing, SigningKey
 
@@ -192,6 +192,7 @@ class Runtime:
     waiting: dict[str, dict[str, None]] = field(factory=dict)
     outstanding: dict[str, dict[str, None]] = field(factory=dict)
     cut_at: dict[str, int] = field(factory=dict)
+    given_up: dict[str, Command] = field(factory=dict)  # starts that a cut left unanswered
 
     def occasion(self) -> int:
         """A number larger than any before."""

@@ -127,13 +127,14 @@ def _give_up_starts(turn: Turn) -> None:
     """A start that a cut left unanswered must not keep a slot from the Groups that are there.
 
     If it was granted, the replay brings the lease and the item claims a slot; if not, it is decided
-    anew.
+    anew, and goes out as it was where nothing has changed (MWP-EVT-003).
     """
     for work_item_id, (group_id, _) in list(turn.runtime.reservations.items()):
         if turn.runtime.links.get(group_id) is Link.CUT:
             for command in outbox.outstanding(turn, work_item_id):
                 if command.kind == outbox.START:
                     outbox.drop(turn, command)
+                    turn.runtime.given_up[work_item_id] = command
 
 
 def _reconnected(turn: Turn, stimulus: Document) -> None:

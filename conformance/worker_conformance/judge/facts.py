@@ -15,6 +15,7 @@ from attrs import define, evolve, field, frozen
 from worker_conformance.documents import base64url, strict_json
 from worker_conformance.documents.errors import DocumentError
 from worker_conformance.documents.json_types import JsonObject, JsonValue, find
+from worker_conformance.judge.reading import command_of, work_item_of
 from worker_conformance.judge.trace import Entry, EntryKind, NoteKind
 from worker_conformance.scenario.clock import moment_of
 
@@ -160,6 +161,7 @@ class _Inbox:
 
     by_sequence: dict[int, JsonObject] = field(factory=dict)
     seen_ids: set[str] = field(factory=set)
+    lost: set[int] = field(factory=set)  # what waited for an earlier Event when the Worker ended
 
 
 class Facts:
@@ -183,6 +185,8 @@ class Facts:
         self._forged: set[str] = set()
         self._ended: dict[str, int | None] = {}  # by WorkItem, the Ownership Epoch of its attempt
         self._used_up: dict[str, int] = {}  # by WorkItem, the version of its contract
+        self._sent: dict[str, str] = {}  # by Action ID, the WorkItem that a Command is about
+        self._disowned: dict[str, int | None] = {}  # by WorkItem, the Ownership Epoch called stale
         self._lease_ids: dict[str, dict[str, None]] = {}  # by WorkItem, in order of granting
         self._call = -1
         self._layers = (self.items, self.leases, self.groups, self.approvals)
@@ -197,6 +201,8 @@ class Facts:
             self._stimulus(entry.body)
         elif entry.kind is EntryKind.NOTE:
             self._note(entry.body)
+        else:
+            self._effect(entry.body)
 
     def leases_of(self, work_item_id: str) -> list[LeaseFact]:
         """The Execution Leases of a WorkItem, in order of their granting."""
@@ -208,6 +214,15 @@ class Facts:
             lease = self.leases.now(lease_id)
             if lease is not None and lease.work_item_id == work_item_id:
                 yield lease
+
+    def kept(self, group: GroupFact) -> int:
+        """The sequence up to which a Worker certainly has every Event of a Group.
+
+        What waited for an earlier Event need not outlive the process: it counts once it is
+        delivered anew.
+        """
+        inbox = self._inboxes.get(group.group_id)
+        return min([group.contiguous, *(one - 1 for one in (inbox.lost if inbox else ()))])
 
     def approved(self, item: ItemFact, now: int) -> bool:
         """Whether an unexpired approval names this WorkItem and Ownership Epoch."""
@@ -238,7 +253,13 @@ class Facts:
             or self._used_up.get(item.work_item_id) == item.contract_version  # MWP-AUT-004
             # MWP-WRK-018: whether what has ended is tried again, and when, is judged by itself.
             or self._ended.get(item.work_item_id) == item.ownership_epoch
+            or self._is_disowned(item)
         )
+
+    def _is_disowned(self, item: ItemFact) -> bool:
+        """Whether the Authority has called its ownership stale (MWP-WRK-019)."""
+        epoch = self._disowned.get(item.work_item_id, 0)
+        return item.work_item_id in self._disowned and epoch == item.ownership_epoch
 
     def _ownership_is_over(self, item: ItemFact, now: int) -> bool:
         """Whether its lease or its time to be started by (MWP-WRK-013) has run out."""
@@ -368,12 +389,29 @@ class Facts:
             self._inboxes.clear()
             self._lease_ids.clear()
             self._used_up.clear()
+            self._disowned.clear()
+        elif note.get("note") in {NoteKind.CRASHED, NoteKind.STOPPED}:
+            for inbox in self._inboxes.values():
+                inbox.lost.update(inbox.by_sequence)
+
+    def _effect(self, effect: JsonObject) -> None:
+        command = command_of(effect)
+        about = work_item_of(command, self.items.keys()) if command else None
+        if command and about:
+            self._sent[str(command.get("actionId"))] = about
+
+    def _error(self, error: JsonObject) -> None:
+        """The Authority refuses a Command."""
+        item = self.items.now(self._sent.get(str(error.get("relatedActionId")), ""))
+        if item is not None and error.get("code") == "WORK_STALE_OWNERSHIP":
+            self._disowned[item.work_item_id] = item.ownership_epoch
 
     # --- Events -----------------------------------------------------------------------
 
     def _frame(self, frame: JsonObject, now: int) -> None:
         event = frame.get("event")
         if not isinstance(event, dict) or str(frame.get("frameId")) in self._forged:
+            self._error(_object(frame.get("error")))
             self._pause(_object(frame.get("error")), now)
             return
         group = self.groups.now(str(event.get("groupId")))
@@ -384,6 +422,9 @@ class Facts:
         sequence = _integer(event.get("sequence"), 0)
         if str(event.get("eventId")) in inbox.seen_ids or sequence <= group.contiguous:
             self.redelivered += 1
+            if sequence in inbox.lost:
+                inbox.lost.discard(sequence)
+                self.groups.set(group.group_id, group)
             return
         if sequence != group.contiguous + 1:
             self.out_of_order += 1

@@ -68,11 +68,11 @@ class AcksInTime(Monitor):
                 self._judge(entry, group_id, wanted)
         self._last_call_at = entry.at
         for group in filter(None, map(self.facts.groups.now, news)):
-            is_behind = group.contiguous > self._acked.get(group.group_id, 0)
+            is_behind = self.facts.kept(group) > self._acked.get(group.group_id, 0)
             if not is_behind or group.cut or group.ended or not group.member:
                 self._since.pop(group.group_id, None)
             elif group.caught_up:
-                self._since.setdefault(group.group_id, (group.contiguous, entry.at))
+                self._since.setdefault(group.group_id, (self.facts.kept(group), entry.at))
 
     def _is_due(self, since: int) -> bool:
         interval = int(self.context.parameters.ack_interval_seconds * MICROSECONDS)

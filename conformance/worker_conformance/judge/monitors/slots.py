@@ -369,7 +369,8 @@ class NoIdleSlot(_SlotWatcher):
                 self._refused[refused] = self._asked[refused]
         for work_item_id in tuple(self._under_way):
             item = self.facts.items.now(work_item_id)
-            if item is None or item.revision != self._asked[work_item_id]:
+            # Another revision answers nothing: the Worker may wait for the REVISION_CONFLICT.
+            if item is None or item.state != "queued":
                 self._under_way.discard(work_item_id)
 
     def finish(self) -> None:
@@ -400,6 +401,7 @@ class NoIdleSlot(_SlotWatcher):
             group = self.facts.groups.now(item.group_id)
             if (
                 item.state == "queued"
+                and item.work_item_id not in self._under_way
                 and item.revision
                 not in (self._asked.get(item.work_item_id), self._refused.get(item.work_item_id))
                 and item.owner == self.facts.agent_id
@@ -417,7 +419,8 @@ class NoIdleSlot(_SlotWatcher):
 
     def _below_quota(self, group_id: str) -> bool:
         quota = find(self.facts.policy, "groups", group_id, "slotQuota")
-        owners = [self.facts.items.now(item) for item in self.in_use.values()]
+        promised = {*self.in_use.values(), *self._under_way}
+        owners = [self.facts.items.now(item) for item in promised]
         held = sum(1 for item in owners if item is not None and item.group_id == group_id)
         return not isinstance(quota, int) or held < quota
 
