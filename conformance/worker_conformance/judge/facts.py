@@ -564,6 +564,8 @@ class Facts:
             return
         group = self.groups.now(str(snapshot.get("groupId")))
         through = _integer(snapshot.get("throughSequence"), 0)
+        inbox = self._inboxes.setdefault(str(snapshot.get("groupId")), _Inbox())
+        inbox.lost = {one for one in inbox.lost if one > through}
         if group is None or through <= group.contiguous:
             return
         self.groups.set(group.group_id, evolve(group, contiguous=through))

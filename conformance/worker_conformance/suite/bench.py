@@ -17,7 +17,7 @@ from typing import Self, TypeVar
 
 from attrs import evolve
 
-from worker_conformance.errors import AdapterError
+from worker_conformance.errors import AdapterError, SuiteFailure
 from worker_conformance.judge.trace import Trace
 from worker_conformance.judge.verdicts import Failure, Verdict
 from worker_conformance.port import guard
@@ -98,15 +98,15 @@ class Bench:
     def lend(self, slots: int, use: Callable[[Port, Parameters, Path], Result]) -> Result:
         """Lend the Worker out for something else than one scenario.
 
-        `use` gets the Port, the parameters that hold for `slots`, and an empty folder. An
-        AdapterError passes on once the broken Port was discarded.
+        `use` gets the Port, the parameters that hold for `slots`, and an empty folder. What it
+        raises passes on once the Port was discarded, for nobody knows what the Worker is left with.
         """
         with self._workspace() as workspace:
             try:
                 port, declaration = self._opened()
                 parameters, _ = declaration.parameters.effective_for(slots)
                 return use(port, parameters, workspace)
-            except AdapterError:
+            except BaseException:
                 self._give_up_port()
                 raise
 
@@ -166,7 +166,7 @@ class Bench:
         try:
             self._port.crash()
             self._port.shutdown()
-        except AdapterError:
+        except (AdapterError, SuiteFailure):
             pass  # it is broken already, and that is what is being reported
         finally:
             self._port = None

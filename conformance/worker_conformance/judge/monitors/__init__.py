@@ -6,7 +6,7 @@ kin, and add the pair to `REGISTRY`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from worker_conformance.judge.facts import Facts
 from worker_conformance.judge.monitors import (
@@ -22,7 +22,7 @@ from worker_conformance.judge.monitors import (
     slots,
 )
 from worker_conformance.judge.monitors.base import Breach, Context, Monitor, MonitorInfo
-from worker_conformance.judge.trace import EntryKind, Trace
+from worker_conformance.judge.trace import Entry, EntryKind, Trace
 
 __all__ = ["REGISTRY", "Breach", "Context", "Monitor", "MonitorInfo", "watch"]
 
@@ -71,16 +71,20 @@ def watch(trace: Trace, context: Context) -> tuple[Monitor, ...]:
     """Run every monitor over a Trace in one pass; returns them with witness and breaches."""
     facts = Facts(discards=context.parameters.out_of_order == "discard")
     monitors = tuple(kind(info, context, facts) for info, kind in REGISTRY)
+    hooks: dict[EntryKind, tuple[Callable[[Entry], None], ...]] = {
+        EntryKind.STIMULUS: tuple(
+            one.stimulus for one in monitors if type(one).stimulus is not Monitor.stimulus
+        ),
+        EntryKind.EFFECT: tuple(
+            one.effect for one in monitors if type(one).effect is not Monitor.effect
+        ),
+        EntryKind.NOTE: tuple(one.note for one in monitors if type(one).note is not Monitor.note),
+    }
     for entry in trace:
         facts.observe(entry)
         context.privacy.observe(entry)
-        for monitor in monitors:
-            if entry.kind is EntryKind.STIMULUS:
-                monitor.stimulus(entry)
-            elif entry.kind is EntryKind.EFFECT:
-                monitor.effect(entry)
-            else:
-                monitor.note(entry)
+        for hook in hooks[entry.kind]:
+            hook(entry)
     for monitor in monitors:
         monitor.finish()
     return monitors

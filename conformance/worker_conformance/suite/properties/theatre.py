@@ -14,8 +14,8 @@ import hypothesis
 from attrs import evolve, field, frozen
 from hypothesis import strategies as st
 from hypothesis.configuration import set_hypothesis_home_dir
+from hypothesis.errors import HypothesisException
 
-from worker_conformance.errors import SuiteFailure
 from worker_conformance.judge.monitors import Context, watch
 from worker_conformance.judge.trace import Trace
 from worker_conformance.port.contract import HookNotSupported, Port
@@ -125,7 +125,7 @@ class Theatre:
         told by its first choice, and the one after it is drawn freely.
         """
         courses: list[Course] = []
-        trouble: list[SuiteFailure] = []
+        trouble: list[Exception] = []
 
         @st.composite
         def drawing(draw: Draw) -> None:
@@ -133,8 +133,10 @@ class Theatre:
                 return
             try:
                 courses.append(self._improvise(draw, taste))
-            except SuiteFailure as failure:
-                trouble.append(failure)  # ours to tell, without Hypothesis trying it again
+            except HypothesisException:
+                raise  # how Hypothesis ends a drawing
+            except Exception as failure:  # noqa: BLE001 - told below, as what it is
+                trouble.append(failure)  # Hypothesis would try it again, on what it left behind
 
         @hypothesis.seed(seed)
         @hypothesis.settings(
