@@ -1,0 +1,139 @@
+"""What has been delivered, and what of it a Worker may lawfully not know, or leave alone."""
+
+from __future__ import annotations
+
+from worker_conformance.documents.json_types import JsonObject
+from worker_conformance.judge.facts import Facts, GroupFact, ItemFact
+from worker_conformance.judge.trace import EntryKind, NoteKind, Trace
+
+AGENT, GROUP, WORK = "agent:w", "group:a", "work:a1"
+AT = "2026-01-01T00:00:00Z"
+
+
+class Story:
+    """Facts that are told one thing after the other."""
+
+    def __init__(self) -> None:
+        self.facts = Facts()
+        self._trace = Trace("TEST-0001", 1)
+        self.says(
+            {
+                "type": "start",
+                "agent": {"agentId": AGENT, "maxConcurrency": 1},
+                "groups": [{"groupId": GROUP}],
+                "sessionEpoch": 1,
+            }
+        )
+
+    def says(self, body: JsonObject, kind: EntryKind = EntryKind.STIMULUS) -> None:
+        self.facts.observe(self._trace.append(len(self._trace), 0, kind, body))
+
+    def note(self, note: NoteKind) -> None:
+        self.says({"note": note.value}, EntryKind.NOTE)
+
+    def frame(self, **frame: JsonObject) -> None:
+        self.says({"type": "frames", "now": AT, "frames": [{"frameId": "frame:1", **frame}]})
+
+    def event(self, sequence: int, **payload: JsonObject) -> None:
+        document: JsonObject = {
+            "groupId": GROUP,
+            "sequence": sequence,
+            "eventId": f"event:{sequence}",
+            "kind": "work.offer.accepted",
+            "payload": {**payload},
+        }
+        self.frame(event=document)
+
+    @property
+    def group(self) -> GroupFact:
+        known = self.facts.groups.now(GROUP)
+        assert known is not None
+        return known
+
+    @property
+    def kept(self) -> int:
+        return self.facts.kept(self.group)
+
+    @property
+    def item(self) -> ItemFact:
+        known = self.facts.items.now(WORK)
+        assert known is not None
+        return known
+
+    @property
+    def may_wait(self) -> bool:
+        return self.facts.may_wait(self.item, 0)
+
+
+def owned(epoch: int) -> JsonObject:
+    return {
+        "workItemId": WORK,
+        "groupId": GROUP,
+        "state": "queued",
+        "revision": 1 + epoch,
+        "owner": {"agentId": AGENT, "ownershipEpoch": epoch},
+        "contract": {"contractVersion": 1},
+    }
+
+
+def test_what_waited_for_an_earlier_event_need_not_outlive_the_process() -> None:
+    story = Story()
+    story.event(1)
+    story.event(3)
+    story.note(NoteKind.CRASHED)
+    story.event(2)
+    assert (story.group.contiguous, story.kept) == (3, 2)
+    story.event(3)
+    assert story.kept == 3
+
+
+def test_what_was_in_order_is_kept_over_a_crash() -> None:
+    story = Story()
+    story.event(1)
+    story.event(2)
+    story.note(NoteKind.CRASHED)
+    assert story.kept == 2
+
+
+def test_a_snapshot_replaces_what_was_lost_below_it() -> None:
+    story = Story()
+    story.event(2)
+    story.event(4)
+    story.note(NoteKind.STOPPED)
+    story.event(1)
+    story.event(3)
+    assert story.kept == 1
+    snapshot: JsonObject = {"snapshotId": "snapshot:1", "groupId": GROUP, "throughSequence": 2}
+    story.says({"type": "snapshot", "snapshot": snapshot, "state": {}})
+    assert story.kept == 3
+
+
+def test_work_whose_ownership_the_authority_calls_stale_is_asked_for_no_longer() -> None:
+    story = Story()
+    story.event(1, workItem=owned(1))
+    start: JsonObject = {"actionId": "action:1", "kind": "work.start", "workItemId": WORK}
+    frame: JsonObject = {"frameType": "COMMAND", "command": start}
+    story.says({"type": "frame", "frame": frame}, EntryKind.EFFECT)
+    assert not story.may_wait
+    story.frame(error={"code": "WORK_STALE_OWNERSHIP", "relatedActionId": "action:1"})
+    assert story.may_wait
+    story.event(2, workItem=owned(2))
+    assert not story.may_wait
+
+
+def test_another_refusal_leaves_the_ownership_as_it_is() -> None:
+    story = Story()
+    story.event(1, workItem=owned(1))
+    start: JsonObject = {"actionId": "action:1", "kind": "work.start", "workItemId": WORK}
+    frame: JsonObject = {"frameType": "COMMAND", "command": start}
+    story.says({"type": "frame", "frame": frame}, EntryKind.EFFECT)
+    story.frame(error={"code": "REVISION_CONFLICT", "relatedActionId": "action:1"})
+    assert not story.may_wait
+
+
+def test_whether_ended_work_is_tried_again_is_no_matter_of_an_idle_slot() -> None:
+    for kind, waits in (("completed", True), ("failed", True), ("progress", False)):
+        story = Story()
+        story.event(1, workItem=owned(1))
+        story.says({"type": "execution", "workItemId": WORK, "report": {"kind": kind}})
+        assert story.may_wait is waits
