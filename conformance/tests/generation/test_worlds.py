@@ -12,9 +12,11 @@ from worker_conformance.scenario.generation import Stage, Taste, possible_moves
 from worker_conformance.scenario.generation import taste as tastes
 from worker_conformance.scenario.generation.programs import MOVES
 from worker_conformance.scenario.loader import load_text
+from worker_conformance.scenario.model import Action
 from worker_conformance.suite.bench import Bench
 from worker_conformance.suite.properties.outcome import differences
 from worker_conformance.suite.properties.program import lines
+from worker_conformance.suite.properties.stagehand import Stagehand
 from worker_conformance.suite.properties.theatre import Course, Theatre
 
 REFERENCE = "reference_worker:factory"
@@ -85,3 +87,22 @@ def test_without_a_session_only_what_needs_none_can_happen() -> None:
     names = {name for name, _, _ in possible_moves(stage, tastes.EVERYTHING)}
     assert "start" in names
     assert not names & {"crash", "cut", "ping", "deliver", "answer"}
+
+
+def test_what_breaks_a_drawing_is_told_and_leaves_nothing_behind(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take, fault = Stagehand.take, ZeroDivisionError("a fault of the suite")
+    calls = 0
+
+    def breaks(self: Stagehand, action: Action) -> bool:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise fault
+        return take(self, action)
+
+    monkeypatch.setattr(Stagehand, "take", breaks)
+    with pytest.raises(ZeroDivisionError, match="a fault of the suite"):
+        drawn(bench, tastes.CALM, seed=5)
+    assert len(drawn(bench, tastes.CALM, seed=5)) == WORLDS
