@@ -109,16 +109,19 @@ def _is_checkpointed(turn: Turn, run: Run, item: WorkItem) -> bool:
 
 
 def free(turn: Turn) -> int:
-    """Slots that are neither used, nor promised to a start under way, nor claimed."""
+    """Slots that are neither used, nor promised to a start under way, nor claimed.
+
+    A claim that its Group's quota holds back keeps no slot from other Groups.
+    """
     runtime = turn.runtime
-    taken = len(runtime.runs) + len(runtime.reservations) + len(runtime.claims)
-    return runtime.agent.slots_max - taken
+    claimed = sum(_may_run(turn, work_item_id) for work_item_id in runtime.claims)
+    return runtime.agent.slots_max - len(runtime.runs) - len(runtime.reservations) - claimed
 
 
 def fill(turn: Turn) -> None:
     """Run what already holds a lease, then start what the Scheduler says, while slots are free."""
     for work_item_id in list(turn.runtime.claims):
-        if len(turn.runtime.runs) < turn.runtime.agent.slots_max:
+        if len(turn.runtime.runs) < turn.runtime.agent.slots_max and _may_run(turn, work_item_id):
             del turn.runtime.claims[work_item_id]
             item = turn.item(work_item_id)
             assert item is not None, "a claim is dropped with its item"
@@ -166,12 +169,34 @@ def _is_below_quota(turn: Turn, group_id: str) -> bool:
     quota = turn.runtime.policy.quota(group_id)
     if quota is None:
         return True
+    claims = sum(item.group_id == group_id for item in _claiming(turn))
+    # A quota lowered later stops new starts and kills nothing.
+    return _promised(turn, group_id) + claims < quota
+
+
+def _may_run(turn: Turn, work_item_id: str) -> bool:
+    """Whether the quota has room: work that failed gave its place up, and waits for another."""
+    item = turn.item(work_item_id)
+    assert item is not None, "a claim is dropped with its item"
+    quota = turn.runtime.policy.quota(item.group_id)
+    if quota is None or not item.waiting_retry:
+        return True  # what was started had its place when the start was asked for
+    started = sum(
+        one.group_id == item.group_id and not one.waiting_retry for one in _claiming(turn)
+    )
+    return _promised(turn, item.group_id) + started < quota
+
+
+def _promised(turn: Turn, group_id: str) -> int:
+    """The slots that a Group has, or has asked for."""
     runtime = turn.runtime
-    used = sum(run.group_id == group_id for run in runtime.runs.values())
-    used += sum(flow[0] == group_id for flow in runtime.reservations.values())
-    claimed = (turn.item(work_item_id) for work_item_id in runtime.claims)
-    used += sum(item is not None and item.group_id == group_id for item in claimed)
-    return used < quota  # a quota lowered later stops new starts and kills nothing
+    asked = sum(flow[0] == group_id for flow in runtime.reservations.values())
+    return asked + sum(run.group_id == group_id for run in runtime.runs.values())
+
+
+def _claiming(turn: Turn) -> list[WorkItem]:
+    items = (turn.item(work_item_id) for work_item_id in turn.runtime.claims)
+    return [item for item in items if item is not None]
 
 
 def claim(turn: Turn, item: WorkItem) -> None:
