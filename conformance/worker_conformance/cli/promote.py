@@ -13,16 +13,19 @@ from worker_conformance.cli.options import (
     console_for,
     into_option,
     near,
+    restart_option,
     seed_option,
     timeout_option,
     worker_option,
 )
 from worker_conformance.errors import UsageError
+from worker_conformance.port.locate import with_restart
 from worker_conformance.resources import vectors_path
 
 
 @click.command(short_help="Make a counterexample a permanent vector.")
 @worker_option
+@restart_option
 @seed_option
 @timeout_option
 @into_option
@@ -30,6 +33,7 @@ from worker_conformance.resources import vectors_path
 @click.argument("file", type=click.Path(path_type=Path))
 def promote(
     worker: str,
+    restart: str,
     seed: int,
     timeout: float,
     into: Path | None,
@@ -42,10 +46,11 @@ def promote(
     """
     from worker_conformance.suite import promotion
 
+    spec = with_restart(worker, restart)
     if not file.is_file():
         hint = "a run saves counterexamples in conformance-report/counterexamples"
         raise UsageError("no-such-file", "there is no such file", hint, str(file))
-    done = promotion.promote(file, worker, seed, into or vectors_path(), timeout)
+    done = promotion.promote(file, spec, seed, into or vectors_path(), timeout)
     console = console_for(no_color=no_color)
     console.print(Text(f"{done.scenario.id}  {near(done.path)}", "bold green"), soft_wrap=True)
     console.print(

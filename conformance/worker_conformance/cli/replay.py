@@ -14,13 +14,14 @@ from worker_conformance.cli.engine import engine_of
 from worker_conformance.cli.options import (
     color_option,
     console_for,
+    restart_option,
     seed_option,
     timeout_option,
     worker_option,
 )
 from worker_conformance.errors import UsageError
 from worker_conformance.judge.trace import EntryKind, Trace
-from worker_conformance.port.locate import locate
+from worker_conformance.port.locate import locate, with_restart
 from worker_conformance.report.telling import visible
 from worker_conformance.report.terminal import Detail, print_result
 from worker_conformance.resources import vectors_path
@@ -34,6 +35,7 @@ _SPEAKERS = {EntryKind.STIMULUS: "suite", EntryKind.EFFECT: "worker", EntryKind.
 
 @click.command(short_help="Play one vector and judge it, or judge a saved Trace again.")
 @worker_option
+@restart_option
 @seed_option
 @timeout_option
 @click.option("--show", is_flag=True, help="Show every message in full instead of judging.")
@@ -49,6 +51,7 @@ _SPEAKERS = {EntryKind.STIMULUS: "suite", EntryKind.EFFECT: "worker", EntryKind.
 def replay(
     context: click.Context,
     worker: str,
+    restart: str,
     seed: int,
     timeout: float,
     show: bool,  # noqa: FBT001 - click hands flags over by name
@@ -60,7 +63,7 @@ def replay(
 
     A vector of the suite may be named by its ID instead.
     """
-    file = _file_of(file)
+    file, worker = _file_of(file), with_restart(worker, restart)
     _refuse_other_files(file)
     console = console_for(no_color=no_color)
     if file.suffix == TRACE and not show and not save_trace:
