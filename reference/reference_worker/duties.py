@@ -78,6 +78,7 @@ def review(turn: Turn, work_item_id: str) -> None:
 def _leave(turn: Turn, work_item_id: str) -> None:
     turn.runtime.scheduler.drop(work_item_id)
     turn.runtime.claims.pop(work_item_id, None)
+    turn.runtime.given_up.pop(work_item_id, None)
     turn.runtime.challengers.pop(work_item_id, None)
     for waiting in turn.runtime.waiting.values():
         waiting.pop(work_item_id, None)

@@ -96,9 +96,8 @@ def _give_up(turn: Turn, command: Command, error: Document) -> None:
     elif command.kind == renewals.RENEWAL_KIND:
         renewals.postpone(turn, item)
     elif command.kind in (outbox.SUBMIT, outbox.FAIL):
-        turn.change(
-            item, lease=None, suspended=True
-        )  # its run is over: none again under this lease
+        # The run is over; a lease carries one run, delivered again or not (MWP-WRK-029).
+        turn.change(item, lease=None, suspended=True)
     elif command.kind != outbox.PUBLISH:
         turn.change(item, suspended=command.kind != outbox.CHECKPOINT)
     run = turn.runtime.run_of(command.work_item_id)

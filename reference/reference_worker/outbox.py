@@ -65,7 +65,7 @@ def propose(
 def _given_up(turn: Turn, item: WorkItem) -> Command | None:
     """The start that a cut left unanswered, if it would say the same today (MWP-EVT-003)."""
     earlier = turn.runtime.given_up.pop(item.work_item_id, None)
-    if earlier is None or not earlier.frame or not _has_current_epochs(turn, earlier):
+    if earlier is None or not _has_current_epochs(turn, earlier):
         return None
     same = earlier.frame["command"]["expectedRevision"] == item.revision
     return evolve(earlier, due_at=turn.now) if same and not is_stale(turn, earlier, item) else None

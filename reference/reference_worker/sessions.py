@@ -134,7 +134,8 @@ def _give_up_starts(turn: Turn) -> None:
             for command in outbox.outstanding(turn, work_item_id):
                 if command.kind == outbox.START:
                     outbox.drop(turn, command)
-                    turn.runtime.given_up[work_item_id] = command
+                    if command.frame:
+                        turn.runtime.given_up[work_item_id] = command
 
 
 def _reconnected(turn: Turn, stimulus: Document) -> None:

@@ -175,7 +175,10 @@ def _is_below_quota(turn: Turn, group_id: str) -> bool:
 
 
 def _may_run(turn: Turn, work_item_id: str) -> bool:
-    """Whether the quota has room: work that failed gave its place up, and waits for another."""
+    """Whether the quota has room (MWP-WRK-010).
+
+    Work that failed gave its place up, and waits for another one to be tried again in.
+    """
     item = turn.item(work_item_id)
     assert item is not None, "a claim is dropped with its item"
     quota = turn.runtime.policy.quota(item.group_id)

@@ -102,6 +102,41 @@ def test_blocked_work_gives_its_slot_back_and_returns_when_unblocked(organizatio
     assert org.running()["urn:test:item:a1"]["resumeFrom"] == POINT
 
 
+def test_a_retry_waits_for_its_place_in_the_quota_of_its_group(organization: Make) -> None:
+    """MWP-WRK-010: the place went to other work of the Group, and to no other Group's loss."""
+    org = organization(slots=2)
+    org.open()
+    org.policy["groups"]["urn:test:group:A"]["slotQuota"] = 1
+    org.handle("policy", policy=org.policy)
+    org.give("a1")
+    org.give("a2")
+    org.report("a1", "failed", code="TRANSIENT", evidence=[])
+    assert list(org.running()) == ["urn:test:item:a2"]
+    org.advance(60)
+    assert list(org.running()) == ["urn:test:item:a2"]
+    org.give("b1", group="B")
+    assert list(org.running()) == ["urn:test:item:a2", "urn:test:item:b1"]
+    org.complete("a2")
+    assert set(org.running()) == {"urn:test:item:a1", "urn:test:item:b1"}
+
+
+def test_nothing_runs_again_under_the_lease_of_a_refused_result(organization: Make) -> None:
+    """MWP-WRK-029: not even when a new policy asks for another look at what was refused."""
+    org = organization()
+    org.open()
+    org.give("a1")
+    lease = org.running()["urn:test:item:a1"]["leaseId"]
+    org.answering = False
+    effects = org.report("a1", "failed", code="BROKEN", evidence=[])
+    (fail,) = [e["frame"]["command"] for e in effects if e["type"] == "frame"]
+    org.error(fail, "INVALID_STATE_TRANSITION")
+    before = len(org.effects)
+    org.handle("policy", policy=org.policy)
+    org.advance(60)
+    runs = [e for e in org.effects[before:] if e["type"] == "run"]
+    assert all(run["leaseId"] != lease for run in runs)
+
+
 def test_a_retryable_failure_is_tried_again_under_the_same_lease(organization: Make) -> None:
     org = organization()
     org.open()

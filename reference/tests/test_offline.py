@@ -153,6 +153,23 @@ def test_a_start_that_a_cut_left_unanswered_keeps_no_slot(organization: Make) ->
     assert org.starts() == ["a1", "b1"]
 
 
+def test_a_start_that_a_cut_left_unanswered_goes_out_again_as_it_was(organization: Make) -> None:
+    """MWP-EVT-003: nothing has changed, so that it is the same Command."""
+    org = organization()
+    org.open()
+    org.answering = False
+    org.give("a1")
+    (accept,) = commands(org.effects)
+    org.accept(accept)
+    start = commands(org.effects)[-1]
+    org.handle("link", state="down", groupIds=[A])
+    before = len(org.effects)
+    org.handle("link", state="up", groupIds=[A])
+    org.handle("caught_up", groupId=A, sequence=len(org.logs[A]))
+    org.tick()
+    assert commands(org.effects[before:]) == [start]
+
+
 def commands(effects: list[dict[str, Any]]) -> list[dict[str, Any]]:
     frames = [e["frame"] for e in effects if e["type"] == "frame"]
     return [frame["command"] for frame in frames if frame["frameType"] == "COMMAND"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from worker_conformance.documents.json_types import JsonObject
-from worker_conformance.judge.facts import Facts, GroupFact, ItemFact
+from worker_conformance.judge.facts import Facts, GroupFact
 from worker_conformance.judge.trace import EntryKind, NoteKind, Trace
 
 AGENT, GROUP, WORK = "agent:w", "group:a", "work:a1"
@@ -44,6 +44,11 @@ class Story:
         }
         self.frame(event=document)
 
+    def asks_to_start(self) -> None:
+        start: JsonObject = {"actionId": "action:1", "kind": "work.start", "workItemId": WORK}
+        frame: JsonObject = {"frameType": "COMMAND", "command": start}
+        self.says({"type": "frame", "frame": frame}, EntryKind.EFFECT)
+
     @property
     def group(self) -> GroupFact:
         known = self.facts.groups.now(GROUP)
@@ -55,14 +60,9 @@ class Story:
         return self.facts.kept(self.group)
 
     @property
-    def item(self) -> ItemFact:
-        known = self.facts.items.now(WORK)
-        assert known is not None
-        return known
-
-    @property
     def may_wait(self) -> bool:
-        return self.facts.may_wait(self.item, 0)
+        (item,) = self.facts.items.values()
+        return self.facts.may_wait(item, 0)
 
 
 def owned(epoch: int) -> JsonObject:
@@ -111,9 +111,7 @@ def test_a_snapshot_replaces_what_was_lost_below_it() -> None:
 def test_work_whose_ownership_the_authority_calls_stale_is_asked_for_no_longer() -> None:
     story = Story()
     story.event(1, workItem=owned(1))
-    start: JsonObject = {"actionId": "action:1", "kind": "work.start", "workItemId": WORK}
-    frame: JsonObject = {"frameType": "COMMAND", "command": start}
-    story.says({"type": "frame", "frame": frame}, EntryKind.EFFECT)
+    story.asks_to_start()
     assert not story.may_wait
     story.frame(error={"code": "WORK_STALE_OWNERSHIP", "relatedActionId": "action:1"})
     assert story.may_wait
@@ -124,9 +122,7 @@ def test_work_whose_ownership_the_authority_calls_stale_is_asked_for_no_longer()
 def test_another_refusal_leaves_the_ownership_as_it_is() -> None:
     story = Story()
     story.event(1, workItem=owned(1))
-    start: JsonObject = {"actionId": "action:1", "kind": "work.start", "workItemId": WORK}
-    frame: JsonObject = {"frameType": "COMMAND", "command": start}
-    story.says({"type": "frame", "frame": frame}, EntryKind.EFFECT)
+    story.asks_to_start()
     story.frame(error={"code": "REVISION_CONFLICT", "relatedActionId": "action:1"})
     assert not story.may_wait
 
