@@ -92,11 +92,12 @@ class Stagehand:
     def take(self, action: Action) -> bool:
         """Play one action if that is possible; returns whether it was."""
         stage = self.stage()
-        self._note_circumstances(action, stage)
         if isinstance(action, Advance):
             heard = stage.groups if stage.automatic else ()
             self.silent |= {n for n in stage.groups if n not in heard or not stage.reaches(n)}
         done = self._published(action) if isinstance(action, Publish) else self._done(action, stage)
+        # What is impossible in one course alone makes its end another one.
+        self._note_circumstances(action, stage, in_vain=done is None)
         if done is None:
             self.skipped += 1
             return False
@@ -149,8 +150,9 @@ class Stagehand:
         elif not isinstance(action, Wipe):
             self._wiped = False
 
-    def _note_circumstances(self, action: Action, stage: Stage) -> None:
-        for name, what in _deeds(action, stage):
+    def _note_circumstances(self, action: Action, stage: Stage, *, in_vain: bool) -> None:
+        for name, deed in _deeds(action, stage):
+            what = f"{deed} in vain" if in_vain else deed
             work = stage.work.get(name)
             if work is not None:
                 seen = (what, work.state, work.ours)
