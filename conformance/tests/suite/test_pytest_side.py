@@ -94,7 +94,13 @@ def judged(*checks: str, worker: str = "reference_worker:factory") -> RunResult:
 SUITE = ("--pyargs", "worker_conformance.suite", "-q", "--worker-seed", "7")
 
 
-@pytest.mark.parametrize("more", [(), ("-n", "2")], ids=["alone", "xdist"])
+IN_ORDER = ("-p", "no:randomly")
+"""Then the test of a monitor, which is held back, stands before the project's own."""
+
+
+@pytest.mark.parametrize(
+    "more", [(), IN_ORDER, ("-n", "2")], ids=["alone", "in its order", "xdist"]
+)
 def test_ids_verdicts_and_results_are_those_of_run(
     more: tuple[str, ...], run_pytest: Pytest, project: Path
 ) -> None:

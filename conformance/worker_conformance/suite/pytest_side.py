@@ -12,6 +12,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from _pytest import runner
 
 from worker_conformance import pytest_plugin as options
 from worker_conformance.baseline import file as baseline_file
@@ -182,11 +183,16 @@ class Selecting:
             reporter.expect(self.selected, self.held_back)
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
+    def pytest_runtest_protocol(
+        self, item: pytest.Item, nextitem: pytest.Item | None
+    ) -> bool | None:
         """A monitor's test is over without a report: that comes when all scenarios were played."""
         name = check_of(item)
-        held = name is not None and checks.info_of(name).kind is CheckKind.MONITOR
-        return True if held else None
+        if name is None or checks.info_of(name).kind is not CheckKind.MONITOR:
+            return None
+        # What the test before left standing for this one, the next one may have no use for.
+        runner.pytest_runtest_teardown(item, nextitem)
+        return True
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Send home what was selected, from a process of xdist."""
