@@ -15,6 +15,7 @@ from importlib import resources
 from typing import Any, NoReturn
 
 import jsonschema_rs
+import orjson
 import rfc8785
 
 from reference_worker.instants import is_timestamp
@@ -66,16 +67,22 @@ def canonical(value: object) -> bytes:
     """
     try:
         if _is_plain(value):
-            return _ENCODER.encode(value).encode("utf-8")
+            return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
         return rfc8785.dumps(_within_jcs(value, 0))  # type: ignore[arg-type]  # checked just here
-    except (rfc8785.CanonicalizationError, UnicodeError, OverflowError, RecursionError) as problem:
+    except _OUTSIDE_JCS as problem:
         raise DocumentError("PROTOCOL_VIOLATION", f"outside the JCS model: {problem}") from None
 
 
-# For plain values the standard encoder writes the very bytes of RFC 8785, some thirty times faster
-# than code that is not written in C: same escapes, same separators, and for ASCII names the order
-# of code points is the order of UTF-16 units.
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+# For plain values orjson writes the very bytes of RFC 8785, a hundred times faster than code in
+# Python: same escapes, no spaces, and for ASCII names the order of code points is the order of
+# UTF-16 units. It refuses what is nested too deeply and half a surrogate pair.
+_OUTSIDE_JCS = (
+    orjson.JSONEncodeError,
+    rfc8785.CanonicalizationError,
+    UnicodeError,
+    OverflowError,
+    RecursionError,
+)
 
 
 def _is_plain(value: object) -> bool:

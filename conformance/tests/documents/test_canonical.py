@@ -15,11 +15,16 @@ from worker_conformance.documents.strict_json import parse
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 numbers = st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(allow_nan=False, allow_infinity=False)
-lookalikes = st.sampled_from(["a:1.5", "[1e5", ",-12345678901234567", ":NaN", ":00.5Z", "\ue000"])
+LOOKALIKES = (
+    *("a:1.5", "[1e5,", ",-12345678901234567]", ":NaN", ":00.5Z", "null", '":2.0}', "urn:90e45"),
+    *("\ue000", "\U0001f600", '":\ue000', '\\":\U0001f600', ":\ufb33"),
+)
+lookalikes = st.sampled_from(LOOKALIKES)
+names = texts | lookalikes
 scalars = st.none() | st.booleans() | numbers | texts | lookalikes
 values = st.recursive(
     scalars,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(names, inner, max_size=5),
     max_leaves=20,
 )
 
