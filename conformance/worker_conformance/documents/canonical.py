@@ -25,12 +25,10 @@ from .errors import DataModelError
 from .json_types import JsonValue
 from .strict_json import MAX_SAFE_INTEGER
 
-# Inside an array or object a number token follows `":`, `,` or `[`, and `,`, `]` or `}` follows it.
+# Inside an array or object a number token follows `:`, `,` or `[`, and `,`, `]` or `}` follows it.
 # The same characters may occur in a string; that costs time, not correctness. Integers of 16 digits
 # that begin with 9 may be unsafe.
-_OTHER_NUMBER = re.compile(
-    rb'(?:":|[,\[])-?(?:9\d{15}|\d{17,}|\d+\.0|\d+(?:\.\d+)?e[-+]?\d+)[,\]}]'
-)
+_OTHER_NUMBER = re.compile(rb"[:,\[]-?(?:9\d{15}|\d{17,}|\d+\.0|\d+(?:\.\d+)?e[-+]?\d+)[,\]}]")
 
 _HIGH = re.compile(rb"[\xee-\xf4]")  # the first byte of a character from U+E000 up
 _STRING = re.compile(rb'"((?:[^"\\]+|\\.)*)"(:?)')  # a string, and whether it is a name

@@ -18,7 +18,7 @@ from worker_conformance.errors import UsageError
 from worker_conformance.judge.monitors import REGISTRY, MonitorInfo
 from worker_conformance.judge.verdicts import CheckKind
 from worker_conformance.resources import vectors_path
-from worker_conformance.scenario.dump import to_yaml
+from worker_conformance.scenario.dump import to_line
 from worker_conformance.scenario.loader import load_all
 from worker_conformance.scenario.model import Drive, Level, Scenario
 from worker_conformance.scenario.requirements import Requirement, load_requirements
@@ -111,8 +111,8 @@ def requirement_digest() -> str:
 
 
 def vector_digest() -> str:
-    """The digest of every vector in its canonical spelling."""
-    return sha256_of({name: to_yaml(scenario) for name, scenario in scenarios().items()})
+    """The digest of everything that the vectors say; how it is written makes no difference."""
+    return sha256_of({name: to_line(scenario) for name, scenario in scenarios().items()})
 
 
 def info_of_scenario(scenario: Scenario) -> CheckInfo:

@@ -6,8 +6,10 @@ process found out travels to the collecting process as a property of the test's 
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 
@@ -31,6 +33,9 @@ from worker_conformance.suite.results import Rerun, not_claimed, result_of, resu
 
 PARCEL = "worker-conformance"
 OPTION = "--worker-conformance-orders"
+
+GARBAGE_OBJECTS = 20_000
+"""New objects between two looks for garbage; Python's own 700 cost some hundredths of a run."""
 
 ORDERS = pytest.StashKey["Orders"]()
 """Where `pytest_side` puts the orders of a pytest run that a user started."""
@@ -90,8 +95,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def bench(pytestconfig: pytest.Config) -> Iterator[Bench]:
     """This process's Worker; gone when the session ends, however it ends."""
     orders = _orders(pytestconfig)
-    with Bench(locate(orders.worker, orders.timeout_seconds)) as opened:
+    with Bench(locate(orders.worker, orders.timeout_seconds)) as opened, _collecting_seldom():
         yield opened
+
+
+@contextmanager
+def _collecting_seldom() -> Iterator[None]:
+    """Look for garbage less often: Traces are large, live long, and hold hardly any cycles."""
+    before = gc.get_threshold()
+    gc.set_threshold(GARBAGE_OBJECTS, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 @pytest.fixture(scope="session")

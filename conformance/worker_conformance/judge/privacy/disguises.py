@@ -13,6 +13,7 @@ import re
 import unicodedata
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 _DROPPED = bytes(
@@ -50,6 +51,7 @@ def squeeze(text: str) -> str:
     return text.lower().encode("ascii", "ignore").translate(None, _DROPPED).decode("ascii")
 
 
+@lru_cache(maxsize=4096)  # courses that are compared have the same markers
 def needles(marker: str) -> tuple[Needle, ...]:
     """Every text in which a marker can be read without a key."""
     plain = squeeze(marker)
@@ -136,13 +138,14 @@ Shorter checksums are left out: they meet by chance.
 """
 
 
-def digest_keys(text: str) -> list[int]:
+@lru_cache(maxsize=4096)  # courses that are compared tell the same texts
+def digest_keys(text: str) -> tuple[int, ...]:
     """The keys of a text under every digest, in the order of `DIGESTS`."""
     raw, read = text.encode(), int.from_bytes
-    return [
+    return tuple(
         read(digest(prefix + raw).digest()[:KEY_BYTES]) & _KEY_MASK
         for digest, prefix in DIGESTS.values()
-    ]
+    )
 
 
 def key_of(digest: bytes) -> int:

@@ -28,9 +28,6 @@ from worker_conformance.suite.properties.theatre import Course, Theatre
 Predicate = Callable[[Scenario, Program], Finding | None]
 
 
-RULES_FACTOR = 3
-"""A world that is compared with nothing costs less, and its fault has to be in its own drawing."""
-
 WITNESS_WORLDS_MAX = 48
 """A few worlds may all pass by what a property is about: then there are more, up to so many."""
 
@@ -52,7 +49,7 @@ def judge(info: PropertyInfo, theatre: Theatre, worlds: int) -> Judged:
     """Judge one property over so many worlds, more of them where none is played twice."""
     watch, this = _Watch(), JUDGEMENTS[info.check_id]
     if isinstance(this, Rules):
-        least = worlds * RULES_FACTOR
+        least = worlds * this.times
         found = _judge_rules(this, theatre, least, max(least, WITNESS_WORLDS_MAX), watch)
     else:
         found = _judge_relation(this, theatre, worlds, watch, _name(info, theatre))

@@ -80,6 +80,7 @@ class Stagehand:
         self._wiped = True
         self._offline: dict[str, int] = {}
         self._delivered = _Delivered()
+        self._looked: tuple[tuple[int, ...], Stage] | None = None
 
     # --- playing ----------------------------------------------------------------------
 
@@ -161,7 +162,14 @@ class Stagehand:
     # --- looking ----------------------------------------------------------------------
 
     def stage(self) -> Stage:
-        """How the world stands."""
+        """How the world stands. It is looked at again only when something has happened."""
+        world = self.world
+        moment = (len(world.trace), world.now, world.running, len(self.played), self.skipped)
+        if self._looked is None or self._looked[0] != moment:
+            self._looked = moment, self._look()
+        return self._looked[1]
+
+    def _look(self) -> Stage:
         self._delivered.read(self.world.trace.since(self._delivered.index))
         occupied = set(self.world.executor.occupied().values())
         running = set(self.world.executor.running().values())
