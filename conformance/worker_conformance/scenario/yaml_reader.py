@@ -9,6 +9,7 @@ names.
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Protocol, TypeAlias
 
 import yaml
@@ -291,12 +292,22 @@ class _Key:
     place: Place
 
 
+@lru_cache(maxsize=4096)  # vectors use the same words again and again
+def _is_a_word(text: str) -> bool:
+    """Whether every version of YAML reads this as text."""
+    if text in ("true", "false") or _INTEGER.fullmatch(text) or _DECIMAL.fullmatch(text):
+        return False
+    return len(text) > MAX_SURPRISE or not any(one.pattern.fullmatch(text) for one in _SURPRISES)
+
+
 def _resolve(text: str, place: Place) -> str | int | float | bool:
+    if _is_a_word(text):
+        return text
     if text in ("true", "false"):
         return text == "true"
     if _INTEGER.fullmatch(text) or _DECIMAL.fullmatch(text):
         return _number(text, place)
-    for surprise in _SURPRISES if len(text) <= MAX_SURPRISE else ():
+    for surprise in _SURPRISES:
         if surprise.pattern.fullmatch(text):
             raise refusal(place, surprise.cause.format(text), surprise.hint)
     return text

@@ -30,6 +30,9 @@ REQUIREMENTS_FILE = "requirements.yaml"
 THOROUGH = "thorough"
 """A need that keeps a check out of the ordinary run: it takes longer than that has time for."""
 
+ORDINARY = "ordinary"
+"""A need that keeps a vector out of the quick run: it costs more than what it alone notices."""
+
 
 @frozen
 class CheckInfo:

@@ -63,8 +63,8 @@ _PYTEST_MUTE = ("terminal", "cacheprovider", "junitxml", "doctest", "pastebin", 
 """pytest's own output and files are not ours; the listener hears the same reports."""
 
 
-WORLDS, WORLDS_QUICK, WORLDS_THOROUGH = 8, 2, 5_000
-"""Worlds of each property: about 15 seconds for all of them, a first look, and hours."""
+WORLDS, WORLDS_THOROUGH = 8, 5_000
+"""Worlds of each property, in the ordinary run and in one that takes hours."""
 
 
 @frozen
@@ -87,9 +87,7 @@ class RunOptions:
     @property
     def worlds(self) -> int:
         """How many worlds each property makes."""
-        if self.thorough:
-            return WORLDS_THOROUGH
-        return WORLDS_QUICK if self.quick else WORLDS
+        return WORLDS_THOROUGH if self.thorough else WORLDS
 
 
 def run(options: RunOptions, listener: ProgressListener) -> RunResult:
@@ -227,12 +225,17 @@ def play_aside(
 
 
 def left_out(info: CheckInfo, options: RunOptions) -> bool:
-    """Long drives wait for `--thorough`; `--quick` leaves out the ordinary ones as well.
+    """Long drives wait for `--thorough`; `--quick` plays what notices most in its time.
 
     What is asked for by name is played in any case.
     """
     too_long = checks.THOROUGH in info.needs and not options.thorough
-    return (too_long or (options.quick and info.kind is CheckKind.FAIRNESS)) and not options.select
+    return (too_long or (options.quick and _is_unhurried(info))) and not options.select
+
+
+def _is_unhurried(info: CheckInfo) -> bool:
+    long = (CheckKind.FAIRNESS, CheckKind.PROPERTY)
+    return info.kind in long or checks.ORDINARY in info.needs
 
 
 # --- playing --------------------------------------------------------------------------

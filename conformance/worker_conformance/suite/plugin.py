@@ -1,7 +1,9 @@
 """The pytest side of judging: parametrizes the checks, owns the bench, attaches the results.
 
 Loaded in every process that judges; with several jobs each has a Worker of its own. What the
-process found out travels to the collecting process as a property of the test's report.
+process found out travels to the collecting process as a property of the test's report. What plays
+generated worlds is brought in by the first check that asks for it: Hypothesis takes long to load,
+and a quick run has no use for it.
 """
 
 from __future__ import annotations
@@ -10,8 +12,10 @@ import gc
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import pytest
 from attrs import asdict, evolve, frozen
@@ -26,10 +30,10 @@ from worker_conformance.suite.comparisons.catalogue import BY_ID as COMPARISONS
 from worker_conformance.suite.comparisons.judging import judge as judge_comparison
 from worker_conformance.suite.parcel import Parcel
 from worker_conformance.suite.play import Played
-from worker_conformance.suite.properties.check import run_property
-from worker_conformance.suite.properties.saving import Origin
-from worker_conformance.suite.properties.theatre import Theatre
 from worker_conformance.suite.results import Rerun, not_claimed, result_of, result_of_property
+
+if TYPE_CHECKING:
+    from worker_conformance.suite.properties.theatre import Theatre
 
 PARCEL = "worker-conformance"
 OPTION = "--worker-conformance-orders"
@@ -111,13 +115,20 @@ def _collecting_seldom() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def theatre(bench: Bench, pytestconfig: pytest.Config) -> Theatre:
+def theatre(bench: Bench, pytestconfig: pytest.Config) -> Callable[[], Theatre]:
     """Where this process plays generated worlds; properties share those that they compare."""
-    return Theatre(bench, _orders(pytestconfig).seed)
+
+    @cache
+    def opened() -> Theatre:
+        from worker_conformance.suite.properties.theatre import Theatre
+
+        return Theatre(bench, _orders(pytestconfig).seed)
+
+    return opened
 
 
 @pytest.fixture
-def judge(bench: Bench, theatre: Theatre, request: pytest.FixtureRequest) -> Judge:
+def judge(bench: Bench, theatre: Callable[[], Theatre], request: pytest.FixtureRequest) -> Judge:
     """Play one check and attach what came of it to the test's report."""
     orders = _orders(request.config)
     rerun = Rerun(orders.worker, orders.seed)
@@ -135,10 +146,13 @@ def judge(bench: Bench, theatre: Theatre, request: pytest.FixtureRequest) -> Jud
         return Parcel(result, played.sightings)
 
     def judge_property(info: CheckInfo) -> Parcel:
+        from worker_conformance.suite.properties.check import run_property
+        from worker_conformance.suite.properties.saving import Origin
+
         began = perf_counter()
         folder = Path(orders.failures) if orders.failures else None
         origin = Origin(orders.worker, orders.seed)
-        run = run_property(info.check_id, theatre, orders.worlds, origin, folder)
+        run = run_property(info.check_id, theatre(), orders.worlds, origin, folder)
         result = result_of_property(info, run, rerun, perf_counter() - began)
         return Parcel(result, run.sightings, run.coverage)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from attrs import define, field, frozen
 
@@ -17,7 +18,9 @@ from worker_conformance.scenario.model import Level
 from worker_conformance.suite.abstention import abstained, fallen_away
 from worker_conformance.suite.checks import CheckInfo
 from worker_conformance.suite.play import Played, Sighting
-from worker_conformance.suite.properties.check import PropertyRun
+
+if TYPE_CHECKING:
+    from worker_conformance.suite.properties.check import PropertyRun
 
 DEFAULT_WORKER = "reference_worker:factory"
 
