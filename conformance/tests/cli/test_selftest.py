@@ -32,6 +32,23 @@ def test_chosen_workers_are_judged_and_written_down(
     assert "no-dedupe" in (tmp_path / "matrix.html").read_text("utf-8")
 
 
+def test_a_quick_run_is_told_by_what_it_notices_and_what_it_leaves(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arguments = ["selftest", "--quick", "--seed", "1", "--jobs", "1"]
+    assert call([*arguments, "no-dedupe", "silent"]) == 0
+    assert "A quick run notices 1 of 1 mutant" in capsys.readouterr().out
+    assert call([*arguments, "no-dedupe", "weights-read-once"]) == 1
+    told = capsys.readouterr().out
+    assert "Left to the ordinary run: weights-read-once" in told
+    assert "A quick run notices 1 of 2 mutants" in told
+
+
+def test_a_quick_run_makes_no_matrix(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(["selftest", "--quick", "--full", "no-dedupe"]) == EXIT_USAGE
+    assert "leave out --full and --markdown" in capsys.readouterr().err
+
+
 def test_a_worker_that_does_not_exist_is_answered_with_the_nearest(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

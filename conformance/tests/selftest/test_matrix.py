@@ -14,8 +14,10 @@ from worker_conformance.selftest.matrix import (
     all_checks,
     kill_matrix,
     named,
+    quick_checks,
     subjects,
 )
+from worker_conformance.selftest.mutants import MUTANTS
 from worker_conformance.selftest.page import LETTERS, SEED, render
 
 PAGE = Path(__file__).parents[3] / "docs" / "kill-matrix.md"
@@ -34,6 +36,15 @@ def a_matrix() -> Matrix:
     killed = Row("no-dedupe", Kind.MUTANT, {"REPLAY-0003": Verdict.FAIL, "SIGN-0001": Verdict.PASS})
     nobody = Row("silent", Kind.NULL, {"REPLAY-0003": Verdict.INCONCLUSIVE})
     return Matrix(1, ("REPLAY-0003", "SIGN-0001"), (killed, nobody))
+
+
+def test_a_quick_run_has_most_of_the_checks_that_mutants_were_made_for() -> None:
+    """`selftest --quick` plays it, and counts those that are noticed by other checks too."""
+    quick = set(quick_checks())
+    assert sum(not quick.isdisjoint(one.killed_by) for one in MUTANTS.values()) >= 0.85 * len(
+        MUTANTS
+    )
+    assert len(quick) < 0.7 * len(all_checks())
 
 
 def test_a_matrix_knows_who_kills_whom() -> None:

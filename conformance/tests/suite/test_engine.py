@@ -12,7 +12,7 @@ from attrs import evolve
 from worker_conformance.cli.entry import call
 from worker_conformance.errors import AdapterError, UsageError
 from worker_conformance.judge.trace import EntryKind, Trace
-from worker_conformance.judge.verdicts import CheckResult, RunResult, Verdict
+from worker_conformance.judge.verdicts import CheckKind, CheckResult, RunResult, Verdict
 from worker_conformance.port.locate import locate
 from worker_conformance.suite import checks, engine
 from worker_conformance.suite.bench import Bench
@@ -72,6 +72,19 @@ def test_a_monitor_alone_is_judged_over_all_claimed_scenarios(a_worker) -> None:
     claimed = {info.check_id for info in catalogue() if info.profile == "replay"}
     assert len(listener.begun) > 20
     assert set(listener.begun) <= claimed
+
+
+def test_a_quick_run_leaves_out_what_takes_long_and_no_monitor() -> None:
+    quick = evolve(OPTIONS, select=(), quick=True)
+    played = [info for info in catalogue() if not engine.left_out(info, quick)]
+    kinds = {info.kind for info in played}
+    assert kinds == {CheckKind.VECTOR, CheckKind.MONITOR}
+    monitors = {info.check_id for info in catalogue() if info.kind is CheckKind.MONITOR}
+    assert monitors <= {info.check_id for info in played}
+    assert {info.profile for info in played} == {info.profile for info in catalogue()}
+    assert not any(checks.ORDINARY in info.needs for info in played)
+    named = evolve(quick, select=("SCHED-0001",))
+    assert not engine.left_out(checks.info_of("SCHED-0001"), named)
 
 
 def test_an_area_alone_borrows_what_its_monitors_watch_for(monkeypatch) -> None:

@@ -25,10 +25,13 @@ from .errors import DataModelError
 from .json_types import JsonValue
 from .strict_json import MAX_SAFE_INTEGER
 
-# Inside an array or object a number token follows `:`, `,` or `[`, and `,`, `]` or `}` follows it.
-# The same characters may occur in a string; that costs time, not correctness. Integers of 16 digits
-# that begin with 9 may be unsafe.
-_OTHER_NUMBER = re.compile(rb"[:,\[]-?(?:9\d{15}|\d{17,}|\d+\.0|\d+(?:\.\d+)?e[-+]?\d+)[,\]}]")
+# `,`, `]` or `}` follows a number. The same characters may stand in a string; that costs time, not
+# correctness. Two short searches take a third of the time of one that knows where a number begins.
+_WHOLE = re.compile(rb"\.0[,\]}]")
+_EXPONENT = re.compile(rb"e[-+]?\d{1,3}[,\]}]")
+
+# Integers beyond the safe range are refused.
+_OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
 
 _HIGH = re.compile(rb"[\xee-\xf4]")  # the first byte of a character from U+E000 up
 _STRING = re.compile(rb'"((?:[^"\\]+|\\.)*)"(:?)')  # a string, and whether it is a name
@@ -40,10 +43,10 @@ def canonical(value: JsonValue) -> bytes:
     Raises DataModelError for a number that is not finite and for an unpaired surrogate.
     """
     try:
-        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+        text = orjson.dumps(value, option=_OPTIONS)
     except orjson.JSONEncodeError:
         return _by_library(value)
-    if text[:1] not in b"[{" or b"null" in text or _OTHER_NUMBER.search(text):
+    if text[:1] not in b"[{" or b"null" in text or _WHOLE.search(text) or _EXPONENT.search(text):
         return _by_library(value)
     if not text.isascii() and _names_sort_otherwise(text):
         return _by_library(value)

@@ -25,6 +25,7 @@ from worker_conformance.suite.checks import THOROUGH as LONGEST
 from worker_conformance.suite.checks import catalogue, info_of, scenarios
 from worker_conformance.suite.comparisons.catalogue import COMPARISONS
 from worker_conformance.suite.comparisons.judging import judge as judge_comparison
+from worker_conformance.suite.engine import RunOptions, left_out
 from worker_conformance.suite.play import Played
 from worker_conformance.suite.results import DEFAULT_WORKER, Rerun, Tallies
 
@@ -55,7 +56,8 @@ class Subject:
     """A Worker to play against.
 
     `areas` are patterns of the vectors worth playing (none: all), `drives` the long checks worth
-    playing (None: all that every run has).
+    playing (None: all that every run has). With `first` these vectors are played first, and nothing
+    more once one has noticed something.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Subject:
     factory: str
     areas: tuple[str, ...] = ()
     drives: frozenset[str] | None = None
+    first: tuple[str, ...] | None = None
 
 
 @frozen
@@ -116,6 +119,10 @@ class Matrix:
     def idle_checks(self) -> tuple[str, ...]:
         """The checks that notice no mutant: each is a defect, or has no mutant yet."""
         return tuple(check for check in self.checks if not self.killers_of(check))
+
+    def noticed(self) -> tuple[str, ...]:
+        """The mutants that any check notices."""
+        return tuple(row.name for row in self.of(Kind.MUTANT) if row.killed_by())
 
     def killed_once(self) -> tuple[str, ...]:
         """The mutants that one check alone notices."""
@@ -177,6 +184,11 @@ def widened(subject: Subject) -> Subject:
     return evolve(subject, areas=())
 
 
+def hurried(subject: Subject) -> Subject:
+    """The same Worker, for the checks of a quick run: first those that are about its fault."""
+    return evolve(subject, areas=(), drives=frozenset(), first=subject.areas)
+
+
 def named(names: Iterable[str]) -> tuple[Subject, ...]:
     """The Workers of these names. Raises UsageError for a name that is none."""
     known = subjects()
@@ -210,6 +222,12 @@ def _rows(chosen: Sequence[Subject], wanted: Sequence[str], seed: int, jobs: int
             yield done.result()
 
 
+def quick_checks() -> tuple[str, ...]:
+    """The checks of a quick run."""
+    quick = RunOptions(DEFAULT_WORKER, quick=True)
+    return tuple(info.check_id for info in catalogue() if not left_out(info, quick))
+
+
 def all_checks() -> tuple[str, ...]:
     """The catalogue but for what has a list of faulty Workers of its own.
 
@@ -235,13 +253,15 @@ def play_all(subject: Subject, checks: Sequence[str], seed: int) -> Row:
     tallies, rerun = Tallies(), Rerun(subject.factory, seed)
     with Bench(locate(subject.factory)) as bench:
         declared = bench.declaration()
-        for check in checks:
+        for check in _in_order(subject, checks):
             if (check in scenarios() or check in TWINS) and _is_played(subject, check, declared):
                 began = perf_counter()
                 played = _played(bench, check, seed)
                 seconds[check] = perf_counter() - began
                 verdicts[check] = played.verdict
                 tallies.add(check, played.sightings)
+                if subject.first is not None and played.verdict in KILLS:
+                    break
     for check in checks:
         info = info_of(check)
         if not declared.claims(info.profile):
@@ -250,6 +270,11 @@ def play_all(subject: Subject, checks: Sequence[str], seed: int) -> Row:
             verdicts[check] = tallies.result_of(info, rerun, declared.parameters).verdict
     kept = {check: verdicts[check] for check in checks if check in verdicts}
     return Row(subject.name, subject.kind, kept, seconds)
+
+
+def _in_order(subject: Subject, checks: Sequence[str]) -> list[str]:
+    first = [check for check in checks if check in (subject.first or ())]
+    return first + [check for check in checks if check not in first]
 
 
 def _played(bench: Bench, check: str, seed: int) -> Played:

@@ -233,9 +233,12 @@ def left_out(info: CheckInfo, options: RunOptions) -> bool:
     return (too_long or (options.quick and _is_unhurried(info))) and not options.select
 
 
+def _is_short(info: CheckInfo) -> bool:
+    return info.kind not in (CheckKind.FAIRNESS, CheckKind.PROPERTY)
+
+
 def _is_unhurried(info: CheckInfo) -> bool:
-    long = (CheckKind.FAIRNESS, CheckKind.PROPERTY)
-    return info.kind in long or checks.ORDINARY in info.needs
+    return not _is_short(info) or checks.ORDINARY in info.needs
 
 
 # --- playing --------------------------------------------------------------------------
@@ -252,7 +255,7 @@ def play(to_play: Sequence[CheckInfo], options: RunOptions, collector: Collector
         worker=options.worker,
         seed=options.seed,
         timeout_seconds=options.timeout_seconds,
-        checks=tuple(info.check_id for info in to_play),
+        checks=tuple(info.check_id for info in sorted(to_play, key=_is_short)),
         worlds=options.worlds,
         failures=str(options.failures.resolve()) if options.failures else "",
     )
@@ -261,7 +264,9 @@ def play(to_play: Sequence[CheckInfo], options: RunOptions, collector: Collector
     arguments += ["-p", _PLUGIN, "--capture=no"]
     arguments += [word for name in _PYTEST_MUTE for word in ("-p", f"no:{name}")]
     if options.jobs > 1:
-        arguments += ["-p", "xdist", "-n", str(options.jobs), "--dist", "worksteal"]
+        # One check at a time, and the long ones first, so that all processes end at the same time.
+        arguments += ["-p", "xdist", "-n", str(options.jobs), "--dist", "load"]
+        arguments += ["--maxschedchunk", "1"]
     with _own_pytest():
         code = pytest.main(arguments, plugins=[collector])
     if code == pytest.ExitCode.INTERRUPTED:
