@@ -89,6 +89,26 @@ def quota_ignored(parts: Parts) -> None:
 
 
 @altered
+def retry_beyond_the_quota(parts: Parts) -> None:
+    """Tries failed work again although its Group's only place has gone to other work."""
+    parts.replace("slots._may_run", lambda *_: True)
+
+
+@altered
+def retry_counts_itself(parts: Parts) -> None:
+    """Counts a failed attempt against the place in the quota that its own retry needs."""
+    claiming = parts.get("slots._claiming")
+
+    def may_run(turn: Any, work_item_id: str) -> bool:
+        item = turn.item(work_item_id)
+        quota = turn.runtime.policy.quota(item.group_id)
+        claims = sum(one.group_id == item.group_id for one in claiming(turn))
+        return quota is None or not item.waiting_retry or claims < quota
+
+    parts.replace("slots._may_run", may_run)
+
+
+@altered
 def head_of_line_at_quota(parts: Parts) -> None:
     """Looks only at the first Group in turn, and waits if its quota is used up."""
 
@@ -356,6 +376,18 @@ MUTANTS = (
         "WRK-010.c",
         "SCHED-0005 SCHED-0050",
         "Strict priorities: simple, and good until the top class never ends.",
+    ),
+    mutant(
+        retry_beyond_the_quota,
+        "WRK-010.i",
+        "SCHED-0082 MON-0007",
+        "A limit that is looked at when work is fetched, and not when it is fetched again.",
+    ),
+    mutant(
+        retry_counts_itself,
+        "WRK-010.b",
+        "SCHED-0083",
+        "A counter that is only given back when a job has ended for good.",
     ),
     mutant(
         quota_ignored,
