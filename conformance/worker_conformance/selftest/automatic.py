@@ -230,10 +230,14 @@ class Campaign:
         if not self.results.exists():
             self._append(header)
             return
-        first, *lines = self.results.read_text(encoding="utf-8").splitlines()
+        written = self.results.read_text(encoding="utf-8")
+        first, *lines = written.splitlines()
         if json.loads(first) != header:
             cause = "these are results of other code, or of another seed"
             raise UsageError("campaign", cause, "begin a new file", str(self.results))
+        if not written.endswith("\n"):
+            with self.results.open("a", encoding="utf-8") as file:
+                file.write("\n")
         for line in lines:
             try:
                 self._keep(Outcome(**json.loads(line)))
