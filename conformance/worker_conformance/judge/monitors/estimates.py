@@ -7,6 +7,7 @@ measured over whole runs (`suite.comparisons`).
 from __future__ import annotations
 
 import json
+from heapq import heappop, heappush
 
 from attrs import define, evolve, field, frozen
 
@@ -86,6 +87,9 @@ ESTIMATES_HAVE_A_WINDOW = MonitorInfo(
 )
 
 
+_FINAL_STATES = frozenset({"verified", "failed", "cancelled"})
+
+
 @frozen
 class _Published:
     """The last estimate of an item: when, for which state, and when its window ends."""
@@ -108,6 +112,8 @@ class EstimatesAreKeptUp(Monitor):
 
     _ran: set[str] = field(factory=set)
     _last: dict[str, _Published] = field(factory=dict)
+    _ending: list[tuple[int, str]] = field(factory=list)
+    _ended: dict[str, None] = field(factory=dict)
     _changed: dict[str, int] = field(factory=dict)
     _states: dict[str, str] = field(factory=dict)
     _session: int = 0
@@ -155,6 +161,9 @@ class EstimatesAreKeptUp(Monitor):
                 self._stale(entry, work_item_id, "an estimate that was calculated before it")
         latest = moment_of(text(entry.body, "estimatedStartLatest"))
         self._last[work_item_id] = _Published(entry.at, latest)
+        self._ended.pop(work_item_id, None)
+        if latest is not None:
+            heappush(self._ending, (latest, work_item_id))
         self._states[work_item_id] = item.state
 
     def note(self, entry: Entry) -> None:
@@ -170,8 +179,19 @@ class EstimatesAreKeptUp(Monitor):
                 del self._changed[work_item_id]
                 self.witness += 1
                 self._stale(entry, work_item_id, "the old estimate stands")
-        for work_item_id, published in tuple(self._last.items()):
-            if self._ran_out(work_item_id, published, entry.at):
+        self._look_at_ended(entry)
+
+    def _look_at_ended(self, entry: Entry) -> None:
+        """Windows that are over, each as long as its work may still wait under it."""
+        while self._ending and self._ending[0][0] < entry.at:
+            latest, work_item_id = heappop(self._ending)
+            if self._last[work_item_id].latest == latest:
+                self._ended[work_item_id] = None
+        for work_item_id in tuple(self._ended):
+            published, item = self._last[work_item_id], self.facts.items.now(work_item_id)
+            if published.passed or (item is not None and item.state in _FINAL_STATES):
+                del self._ended[work_item_id]
+            elif self._ran_out(work_item_id, published, entry.at):
                 self._last[work_item_id] = evolve(published, passed=True)
                 self.witness += 1
                 self._stale(entry, work_item_id, "its start window is over, and it still waits")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
+
 from attrs import define, field
 
 from worker_conformance.documents.json_types import JsonObject, find
@@ -81,6 +83,7 @@ class OneRunPerLease(Monitor):
     """
 
     _spent: set[str] = field(factory=set)
+    _expiring: list[tuple[int, str]] = field(factory=list)
     _redelivered: int = 0
 
     def stimulus(self, entry: Entry) -> None:
@@ -91,7 +94,7 @@ class OneRunPerLease(Monitor):
         report = entry.body.get("report")
         if isinstance(report, dict) and report.get("kind") == "failed":
             self._spent.discard(text(entry.body, "leaseId"))
-        self._spent -= {one for one in self._spent if self._was_over(one, entry.at)}
+        self._forget_what_was_over(entry.at)
         if entry.body.get("type") == "link":
             self._spent -= {one for one in self._spent if self._was_cut(one, entry.body)}
 
@@ -100,9 +103,21 @@ class OneRunPerLease(Monitor):
         item = self.facts.items.now(lease.work_item_id) if lease is not None else None
         return not isinstance(named, list) or (item is not None and item.group_id in named)
 
-    def _was_over(self, lease_id: str, now: int) -> bool:
-        earlier = self.facts.leases.before(lease_id)
-        return earlier is not None and earlier.expires_at <= now
+    def _forget_what_was_over(self, now: int) -> None:
+        """Only those whose time has come; what this call tells counts from the next one on."""
+        while self._expiring and self._expiring[0][0] <= now:
+            _, lease_id = heappop(self._expiring)
+            earlier = self.facts.leases.before(lease_id)
+            if earlier is not None and earlier.expires_at <= now:
+                self._spent.discard(lease_id)
+        for lease_id in self.facts.leases.changed():
+            if lease_id in self._spent:
+                self._watch(lease_id)
+
+    def _watch(self, lease_id: str) -> None:
+        known = self.facts.leases.now(lease_id)
+        if known is not None:
+            heappush(self._expiring, (known.expires_at, lease_id))
 
     def effect(self, entry: Entry) -> None:
         """Count runs by lease."""
@@ -113,6 +128,7 @@ class OneRunPerLease(Monitor):
             name = self.context.short(text(entry.body, "workItemId"))
             self.breach(entry, f"one run of {name} under its lease", "a second run under it")
         self._spent.add(lease_id)
+        self._watch(lease_id)
 
 
 ONE_RUN_PER_LEASE = MonitorInfo(
