@@ -55,7 +55,9 @@ export class CapacitySlots {
       const group = this.session.groups.get(item.groupId);
       if (this.session.now < (item.session.retryAt ?? 0)) { this.session.wakeBy(item.session.retryAt); continue; }
       if (!this.session.canSend(group) || !this.mayRun(item, lease.leaseId)) continue;
-      const slot = this.of(item) ?? this.slots.find((candidate) => !candidate.phase);
+      const promised = this.of(item); // a retry gave its place up, and waits for another in the quota
+      if (!promised && !this.quotaLeft(item.groupId)) continue;
+      const slot = promised ?? this.slots.find((candidate) => !candidate.phase);
       if (!slot) continue;
       item.session.ranUnder = lease.leaseId;
       Object.assign(slot, { item, leaseId: lease.leaseId });
