@@ -19,6 +19,7 @@ from worker_conformance.selftest.matrix import (
 )
 from worker_conformance.selftest.mutants import MUTANTS
 from worker_conformance.selftest.page import LETTERS, SEED, render
+from worker_conformance.suite.checks import vector_digest
 
 PAGE = Path(__file__).parents[3] / "docs" / "kill-matrix.md"
 FRESH = ("silent", "names-no-lease")
@@ -45,6 +46,11 @@ def test_a_quick_run_has_most_of_the_checks_that_mutants_were_made_for() -> None
         MUTANTS
     )
     assert len(quick) < 0.7 * len(all_checks())
+
+
+def test_the_page_is_of_these_vectors() -> None:
+    if vector_digest() not in PAGE.read_text("utf-8"):
+        pytest.skip(f"{PAGE.name} is out of date: play the self-test again")
 
 
 def test_a_matrix_knows_who_kills_whom() -> None:

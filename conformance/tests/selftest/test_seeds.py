@@ -9,10 +9,14 @@ import pytest
 from attrs import asdict
 
 from worker_conformance.errors import UsageError
+from worker_conformance.port.digest import adapter_digest
 from worker_conformance.selftest import seeds
 from worker_conformance.selftest.matrix import Kind, subjects
 from worker_conformance.selftest.seeds import Campaign, Trial
+from worker_conformance.suite.checks import vector_digest
+from worker_conformance.suite.results import DEFAULT_WORKER
 
+PAGE = Path(__file__).parents[3] / "docs" / "many-seeds.md"
 HEADER = {"code": "sha256:c", "vectors": "sha256:v"}
 
 
@@ -50,6 +54,12 @@ def test_results_of_other_vectors_are_not_mixed(tmp_path: Path) -> None:
     file.write_text(json.dumps(HEADER) + "\n", "utf-8")
     with pytest.raises(UsageError, match="other code or vectors"):
         Campaign(file).load()
+
+
+def test_the_page_is_of_this_code_and_these_vectors() -> None:
+    page = PAGE.read_text("utf-8")
+    if adapter_digest(DEFAULT_WORKER) not in page or vector_digest() not in page:
+        pytest.skip(f"{PAGE.name} is out of date: play its campaign again")
 
 
 def test_the_page_names_who_lived_and_who_failed() -> None:

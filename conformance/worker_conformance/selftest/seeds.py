@@ -25,8 +25,6 @@ from worker_conformance.selftest.mutants import MUTANTS
 from worker_conformance.suite.checks import THOROUGH, catalogue, info_of, vector_digest
 from worker_conformance.suite.results import DEFAULT_WORKER
 
-RESULTS = Path("docs") / "many-seeds.jsonl"
-
 PREFACE = """# The same over many seeds
 
 A seed steers keys, identifiers, canaries and what is drawn. What
@@ -37,7 +35,7 @@ monitors.
 
 ```sh
 python -m worker_conformance.selftest.seeds FILE 1 20 2     # seeds 1 to 20, two Workers at a time
-python -m worker_conformance.selftest.seeds docs/many-seeds.jsonl > docs/many-seeds.md
+python -m worker_conformance.selftest.seeds FILE > docs/many-seeds.md
 ```
 
 A campaign goes on where it was ended, and refuses to mix results of different code or vectors."""
