@@ -132,14 +132,7 @@ def test_one_groups_cut_leaves_the_others_alone(organization: Make) -> None:
 
 def test_a_start_that_a_cut_left_unanswered_keeps_no_slot(organization: Make) -> None:
     org = organization()
-    org.open()
-    org.answering = False
-    org.give("a1")
-    (accept,) = commands(org.effects)
-    org.accept(accept)
-    start = commands(org.effects)[-1]
-    assert start["kind"] == "work.start"
-    org.handle("link", state="down", groupIds=[A])
+    start = cut_off_before_the_answer(org)
     org.answering = True
     org.give("b1", group="B")
     assert list(org.running()) == ["urn:test:item:b1"]
@@ -156,18 +149,25 @@ def test_a_start_that_a_cut_left_unanswered_keeps_no_slot(organization: Make) ->
 def test_a_start_that_a_cut_left_unanswered_goes_out_again_as_it_was(organization: Make) -> None:
     """MWP-EVT-003: nothing has changed, so that it is the same Command."""
     org = organization()
+    start = cut_off_before_the_answer(org)
+    before = len(org.effects)
+    org.handle("link", state="up", groupIds=[A])
+    org.handle("caught_up", groupId=A, sequence=len(org.logs[A]))
+    org.tick()
+    assert commands(org.effects[before:]) == [start]
+
+
+def cut_off_before_the_answer(org: Any) -> dict[str, Any]:
+    """Cut the Group's link once a1 was asked to be started; returns that Command."""
     org.open()
     org.answering = False
     org.give("a1")
     (accept,) = commands(org.effects)
     org.accept(accept)
     start = commands(org.effects)[-1]
+    assert start["kind"] == "work.start"
     org.handle("link", state="down", groupIds=[A])
-    before = len(org.effects)
-    org.handle("link", state="up", groupIds=[A])
-    org.handle("caught_up", groupId=A, sequence=len(org.logs[A]))
-    org.tick()
-    assert commands(org.effects[before:]) == [start]
+    return start
 
 
 def commands(effects: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -49,6 +49,11 @@ def test_a_quick_run_makes_no_matrix(capsys: pytest.CaptureFixture[str]) -> None
     assert "leave out --full and --markdown" in capsys.readouterr().err
 
 
+def test_a_quick_run_without_a_mutant_is_no_success(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(["selftest", "--quick", "silent"]) == EXIT_USAGE
+    assert "none of these Workers is one" in capsys.readouterr().err
+
+
 def test_a_worker_that_does_not_exist_is_answered_with_the_nearest(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

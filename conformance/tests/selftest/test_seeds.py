@@ -52,8 +52,14 @@ def test_a_campaign_goes_on_where_it_ended(tmp_path: Path, monkeypatch) -> None:
 def test_results_of_other_vectors_are_not_mixed(tmp_path: Path) -> None:
     file = tmp_path / "trials.jsonl"
     file.write_text(json.dumps(HEADER) + "\n", "utf-8")
-    with pytest.raises(UsageError, match="other code or vectors"):
+    with pytest.raises(UsageError, match="another code and another vectors"):
         Campaign(file).load()
+
+
+@pytest.mark.parametrize("arguments", [[], ["f", "1"], ["f", "one", "2", "2"]])
+def test_wrong_arguments_are_told(arguments: list[str]) -> None:
+    with pytest.raises(UsageError, match="no arguments of a campaign"):
+        seeds.main(arguments)
 
 
 def test_the_page_is_of_this_code_and_these_vectors() -> None:

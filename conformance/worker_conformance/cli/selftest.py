@@ -118,6 +118,9 @@ def _quick(chosen: Sequence[Subject], seed: int, jobs: int, *, no_color: bool | 
     from worker_conformance.selftest.matrix import Kind, hurried, kill_matrix, quick_checks
 
     mutants = [hurried(one) for one in chosen if one.kind is Kind.MUTANT]
+    if not mutants:
+        cause = "a quick run is measured by mutants, and none of these Workers is one"
+        raise UsageError("quick", cause, "docs/kill-matrix.md names them all")
     with _Progress(console_for(no_color=no_color, stderr=True), len(mutants)) as progress:
         matrix = kill_matrix(mutants, quick_checks(), seed, jobs=jobs, heard=progress.finished)
     noticed = set(matrix.noticed())

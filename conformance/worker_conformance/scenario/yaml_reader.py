@@ -293,23 +293,21 @@ class _Key:
 
 
 @lru_cache(maxsize=4096)  # vectors use the same words again and again
-def _is_a_word(text: str) -> bool:
-    """Whether every version of YAML reads this as text."""
-    if text in ("true", "false") or _INTEGER.fullmatch(text) or _DECIMAL.fullmatch(text):
-        return False
-    return len(text) > MAX_SURPRISE or not any(one.pattern.fullmatch(text) for one in _SURPRISES)
+def _surprise_in(text: str) -> _Surprise | None:
+    """What some version of YAML would read instead of this text."""
+    if len(text) > MAX_SURPRISE:
+        return None
+    return next((one for one in _SURPRISES if one.pattern.fullmatch(text)), None)
 
 
 def _resolve(text: str, place: Place) -> str | int | float | bool:
-    if _is_a_word(text):
-        return text
     if text in ("true", "false"):
         return text == "true"
     if _INTEGER.fullmatch(text) or _DECIMAL.fullmatch(text):
         return _number(text, place)
-    for surprise in _SURPRISES:
-        if surprise.pattern.fullmatch(text):
-            raise refusal(place, surprise.cause.format(text), surprise.hint)
+    surprise = _surprise_in(text)
+    if surprise is not None:
+        raise refusal(place, surprise.cause.format(text), surprise.hint)
     return text
 
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import json
 import multiprocessing
 import os
 import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
 from multiprocessing.connection import Connection, wait
@@ -30,10 +29,11 @@ from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
 
-from worker_conformance.errors import UsageError
+from worker_conformance.errors import UsageError, render
 from worker_conformance.judge.verdicts import CheckKind, Verdict
 from worker_conformance.port.digest import adapter_digest
 from worker_conformance.port.locate import locate
+from worker_conformance.selftest.logbook import Logbook
 from worker_conformance.suite.bench import Bench
 from worker_conformance.suite.checks import THOROUGH, CheckInfo, catalogue, info_of, scenarios
 from worker_conformance.suite.comparisons.catalogue import BY_ID as COMPARISONS
@@ -222,27 +222,13 @@ class Campaign:
     kills: dict[str, Counter[str]] = field(factory=dict)
 
     def load(self) -> None:
-        """Take up what an earlier run has written; half a line at its end is made again.
+        """Take up what an earlier run has written; raises UsageError for other code or seed."""
+        for line in self._logbook.open():
+            self._keep(Outcome(**line))
 
-        Raises UsageError for the results of other code, or of another seed.
-        """
-        header = {"seed": self.seed, "code": adapter_digest(DEFAULT_WORKER)}
-        if not self.results.exists():
-            self._append(header)
-            return
-        written = self.results.read_text(encoding="utf-8")
-        first, *lines = written.splitlines()
-        if json.loads(first) != header:
-            cause = "these are results of other code, or of another seed"
-            raise UsageError("campaign", cause, "begin a new file", str(self.results))
-        if not written.endswith("\n"):
-            with self.results.open("a", encoding="utf-8") as file:
-                file.write("\n")
-        for line in lines:
-            try:
-                self._keep(Outcome(**json.loads(line)))
-            except ValueError:
-                continue
+    @property
+    def _logbook(self) -> Logbook:
+        return Logbook(self.results, {"seed": self.seed, "code": adapter_digest(DEFAULT_WORKER)})
 
     def run(self, wanted: Sequence[Place], jobs: int, *, second: bool = False) -> None:
         """Judge what is not judged yet, `jobs` at a time; in the second pass what is undecided."""
@@ -277,14 +263,10 @@ class Campaign:
 
     def _write(self, outcome: Outcome) -> None:
         self._keep(outcome)
-        self._append(asdict(outcome))
+        self._logbook.append(asdict(outcome))
         noticed = sum(one.noticed for one in self.done.values())
         word = f"{outcome.by} ({outcome.verdict})" if outcome.noticed else outcome.verdict
         sys.stderr.write(f"{noticed}/{len(self.done)}  {outcome.mutant}  {word}\n")
-
-    def _append(self, line: Mapping[str, object]) -> None:
-        with self.results.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
 @define(eq=False)
@@ -366,4 +348,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except UsageError as mistake:
+        sys.exit(render(mistake))

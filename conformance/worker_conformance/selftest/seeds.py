@@ -9,7 +9,6 @@ changes what a check says.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -18,8 +17,10 @@ from pathlib import Path
 from attrs import asdict, define, evolve, field, frozen
 
 from worker_conformance.errors import UsageError
+from worker_conformance.errors import render as render_error
 from worker_conformance.judge.verdicts import CheckKind, Verdict
 from worker_conformance.port.digest import adapter_digest
+from worker_conformance.selftest.logbook import Logbook
 from worker_conformance.selftest.matrix import Kind, Subject, all_checks, play_all, subjects
 from worker_conformance.selftest.mutants import MUTANTS
 from worker_conformance.suite.checks import THOROUGH, catalogue, info_of, vector_digest
@@ -38,7 +39,8 @@ python -m worker_conformance.selftest.seeds FILE 1 20 2     # seeds 1 to 20, two
 python -m worker_conformance.selftest.seeds FILE > docs/many-seeds.md
 ```
 
-A campaign goes on where it was ended, and refuses to mix results of different code or vectors."""
+A campaign goes on where it was ended, and refuses to mix results of
+different vectors, or of different code of the reference Worker."""
 
 
 @frozen
@@ -88,52 +90,36 @@ class Campaign:
     results: Path
     done: dict[tuple[str, int], Trial] = field(factory=dict)
 
-    def load(self) -> None:
-        """Take up what an earlier run has written; half a line at its end is made again.
+    @property
+    def logbook(self) -> Logbook:
+        """Where they are written down, under the digests of what was played."""
+        head = {"code": adapter_digest(DEFAULT_WORKER), "vectors": vector_digest()}
+        return Logbook(self.results, head)
 
-        Raises UsageError for the results of other code or vectors.
-        """
-        header = {"code": adapter_digest(DEFAULT_WORKER), "vectors": vector_digest()}
-        if not self.results.exists():
-            self._append(header)
-            return
-        written = self.results.read_text(encoding="utf-8")
-        first, *lines = written.splitlines()
-        if json.loads(first) != header:
-            cause = "these are results of other code or vectors"
-            raise UsageError("campaign", cause, "begin a new file", str(self.results))
-        if not written.endswith("\n"):
-            with self.results.open("a", encoding="utf-8") as file:
-                file.write("\n")
-        for line in lines:
-            try:
-                read = json.loads(line)
-            except ValueError:
-                continue
-            self._keep(Trial(**{**read, "failed": tuple(read["failed"])}))
+    def load(self) -> None:
+        """Take up what an earlier run has written; raises UsageError for other code or vectors."""
+        for line in self.logbook.open():
+            self._keep(Trial(**{**line, "failed": tuple(line["failed"])}))
 
     def run(self, seeds: Sequence[int], jobs: int) -> None:
         """Play what is not played yet, a seed after the other."""
+        logbook = self.logbook
         with ProcessPoolExecutor(jobs) as pool:
             for seed in seeds:
                 waiting = [one for one in wanted() if (one.name, seed) not in self.done]
                 for ended in as_completed([pool.submit(play, one, seed) for one in waiting]):
                     self._keep(ended.result())
-                    self._append(asdict(ended.result()))
+                    logbook.append(asdict(ended.result()))
                 sys.stderr.write(f"seed {seed}: {len(waiting)} Workers judged\n")
 
     def _keep(self, trial: Trial) -> None:
         self.done[trial.worker, trial.seed] = trial
 
-    def _append(self, line: Mapping[str, object]) -> None:
-        with self.results.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
-
 
 # --- the page -------------------------------------------------------------------------
 
 
-def render(header: Mapping[str, str], trials: Sequence[Trial]) -> str:
+def render(header: Mapping[str, object], trials: Sequence[Trial]) -> str:
     """The page of the documentation."""
     of_kind = {
         kind: [one for one in trials if one.kind == kind.value]
@@ -145,7 +131,9 @@ def render(header: Mapping[str, str], trials: Sequence[Trial]) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _summary(header: Mapping[str, str], of_kind: Mapping[Kind, Sequence[Trial]]) -> Iterator[str]:
+def _summary(
+    header: Mapping[str, object], of_kind: Mapping[Kind, Sequence[Trial]]
+) -> Iterator[str]:
     mutants, variants = of_kind[Kind.MUTANT], of_kind[Kind.VARIANT]
     lawful = len({one.worker for one in variants})
     noticed = sum(bool(one.failed) for one in mutants)
@@ -153,7 +141,7 @@ def _summary(header: Mapping[str, str], of_kind: Mapping[Kind, Sequence[Trial]])
     left_out = sorted(set(MUTANTS) - {one.worker for one in mutants})
     yield "## Summary"
     yield ""
-    yield f"* Code `{header['code']}`, vectors `{header['vectors']}`."
+    yield f"* Code of the reference Worker `{header['code']}`, vectors `{header['vectors']}`."
     yield (
         f"* {len({one.worker for one in mutants})} mutants over {_seeds(mutants)}: noticed "
         f"{noticed} of {len(mutants)} times{_percent(noticed, len(mutants))}."
@@ -214,16 +202,21 @@ def _percent(part: int, whole: int) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     """`FILE FIRST LAST JOBS` plays a campaign, `FILE` alone prints its page."""
-    campaign = Campaign(Path(arguments[0]))
+    file, *numbers = arguments or ("",)
+    if not file or len(numbers) not in (0, 3) or not all(map(str.isdecimal, numbers)):
+        raise UsageError("arguments", "these are no arguments of a campaign", main.__doc__ or "")
+    campaign = Campaign(Path(file))
     campaign.load()
-    if len(arguments) > 1:
-        first, last, jobs = map(int, arguments[1:4])
+    if numbers:
+        first, last, jobs = map(int, numbers)
         campaign.run(range(first, last + 1), jobs)
-        return 0
-    header = json.loads(campaign.results.read_text("utf-8").partition("\n")[0])
-    sys.stdout.write(render(header, list(campaign.done.values())))
+    else:
+        sys.stdout.write(render(campaign.logbook.head, list(campaign.done.values())))
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except UsageError as mistake:
+        sys.exit(render_error(mistake))

@@ -190,7 +190,8 @@ class Selecting:
         name = check_of(item)
         if name is None or checks.info_of(name).kind is not CheckKind.MONITOR:
             return None
-        # What the test before left standing for this one, the next one may have no use for.
+        # What the test before left standing for this one, the next one may have no use for. Called
+        # as a hook, it would have other plugins tear down what they never set up.
         runner.pytest_runtest_teardown(item, nextitem)
         return True
 

@@ -1,0 +1,57 @@
+"""A file of results: one line of JSON each, under a head that says what they are results of.
+
+Each line is written as soon as it is known, so that what takes hours goes on where it was ended.
+Never knows what a result is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from worker_conformance.errors import UsageError
+
+
+@frozen
+class Logbook:
+    """The file at `path`. Results of another `head` are never mixed with these."""
+
+    path: Path
+    head: Mapping[str, object]
+
+    def open(self) -> list[dict[str, Any]]:
+        """What an earlier run has written; half a line at its end is left out, and closed.
+
+        Begins the file where there is none. Raises UsageError for one with another head.
+        """
+        if not self.path.exists():
+            self.append(self.head)
+            return []
+        written = self.path.read_text(encoding="utf-8")
+        found = list(_read(written))
+        earlier = found[0] if found else {}
+        other = [name for name, value in self.head.items() if earlier.get(name) != value]
+        if other:
+            cause = f"these are results of another {' and another '.join(other)}"
+            raise UsageError("results", cause, "begin a new file", str(self.path))
+        if not written.endswith("\n"):
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write("\n")
+        return found[1:]
+
+    def append(self, line: Mapping[str, object]) -> None:
+        """Write one result down."""
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def _read(written: str) -> Iterator[dict[str, Any]]:
+    for line in written.splitlines():
+        try:
+            yield json.loads(line)
+        except ValueError:
+            continue
