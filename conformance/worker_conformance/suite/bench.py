@@ -29,6 +29,7 @@ from worker_conformance.scenario.model import CrashDuring, Drive, Scenario
 from worker_conformance.suite.play import Played, play
 from worker_conformance.suite.randomness import draws_lots
 from worker_conformance.suite.rejudge import about_of
+from worker_conformance.suite.room import with_room
 
 Result = TypeVar("Result")
 
@@ -85,6 +86,7 @@ class Bench:
         """What the Worker declares; opens it. Raises AdapterError where that goes wrong."""
         return self._opened()[1]
 
+    @with_room
     def play(self, scenario: Scenario, seed: int) -> Played:
         """Play one scenario; an adapter that breaks on the way is replaced afterwards."""
         with self._workspace() as workspace:
@@ -95,6 +97,7 @@ class Bench:
             except AdapterError as broken:
                 return _broken(scenario, seed, broken, self._give_up_port())
 
+    @with_room
     def lend(self, slots: int, use: Callable[[Port, Parameters, Path], Result]) -> Result:
         """Lend the Worker out for something else than one scenario.
 
