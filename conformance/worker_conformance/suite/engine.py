@@ -263,12 +263,15 @@ def play(to_play: Sequence[CheckInfo], options: RunOptions, collector: Collector
     arguments += ["-c", str(_HERE / "pytest.ini"), "--rootdir", str(_HERE)]
     arguments += ["-p", _PLUGIN, "--capture=no"]
     arguments += [word for name in _PYTEST_MUTE for word in ("-p", f"no:{name}")]
+    plugins: list[object] = [collector]
     if options.jobs > 1:
+        from worker_conformance.suite.sharing_out import SharingOut
+
         # One check at a time, and the long ones first, so that all processes end at the same time.
         arguments += ["-p", "xdist", "-n", str(options.jobs), "--dist", "load"]
-        arguments += ["--maxschedchunk", "1"]
+        plugins.append(SharingOut())
     with _own_pytest():
-        code = pytest.main(arguments, plugins=[collector])
+        code = pytest.main(arguments, plugins=plugins)
     if code == pytest.ExitCode.INTERRUPTED:
         raise KeyboardInterrupt
     missing = [info.check_id for info in to_play if info.check_id not in collector.results]

@@ -137,3 +137,6 @@ COMPARISONS: Sequence[ComparisonInfo] = (
 """All of them, in the order of their IDs. IDs are permanent and never used again."""
 
 BY_ID = {info.check_id: info for info in COMPARISONS}
+
+SWEPT = frozenset({"PRIV-0006", "PRIV-0007", "PRIV-0008"})
+"""Those that look at the same sweep of worlds."""
