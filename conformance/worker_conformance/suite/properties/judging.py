@@ -7,6 +7,7 @@ wrong as a Finding. Never prints and never writes a file.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import ceil
 from random import Random
 from statistics import median
 
@@ -49,7 +50,7 @@ def judge(info: PropertyInfo, theatre: Theatre, worlds: int) -> Judged:
     """Judge one property over so many worlds, more of them where none is played twice."""
     watch, this = _Watch(), JUDGEMENTS[info.check_id]
     if isinstance(this, Rules):
-        least = worlds * this.times
+        least = ceil(worlds * this.times)
         found = _judge_rules(this, theatre, least, max(least, WITNESS_WORLDS_MAX), watch)
     else:
         found = _judge_relation(this, theatre, worlds, watch, _name(info, theatre))

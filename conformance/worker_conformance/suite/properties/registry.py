@@ -30,7 +30,7 @@ class Rules:
     taste: Taste
     monitors: frozenset[str]
     served: bool = False
-    times: int = 2
+    times: float = 1.5
 
 
 @frozen
