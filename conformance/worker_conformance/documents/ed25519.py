@@ -118,8 +118,8 @@ def commitment_fault(encoding: bytes) -> str | None:
     return None
 
 
-# One document is verified by everyone who is shown it, one soon after the other.
-@lru_cache(maxsize=256)
+# One document is verified by everyone who is shown it, and again in a course that is compared.
+@lru_cache(maxsize=1024)
 def holds(public_key: bytes, signature: bytes, message: bytes) -> bool:
     """Tell whether the equation holds (MWP-SDV-006); `public_key` has passed its check."""
     try:

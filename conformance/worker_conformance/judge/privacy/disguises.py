@@ -138,7 +138,7 @@ Shorter checksums are left out: they meet by chance.
 """
 
 
-@lru_cache(maxsize=4096)  # courses that are compared tell the same texts
+@lru_cache(maxsize=16384)  # courses that are compared tell the same texts
 def digest_keys(text: str) -> tuple[int, ...]:
     """The keys of a text under every digest, in the order of `DIGESTS`."""
     raw, read = text.encode(), int.from_bytes

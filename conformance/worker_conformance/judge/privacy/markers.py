@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from ahocorasick_rs import AhoCorasick
 from attrs import define, field, frozen
@@ -114,6 +114,16 @@ class MarkerSearch:
             for first in range(len(owned[1]) - PIECE_MIN + 1):
                 pieces.setdefault(owned[1][first : first + PIECE_MIN], []).append(owned)
         return pieces
+
+
+def search_for(markers: Mapping[str, tuple[str, ...]]) -> MarkerSearch:
+    """The search for these markers: courses of one world have the same, and share it."""
+    return _search_for(tuple(markers.items()))
+
+
+@lru_cache(maxsize=64)
+def _search_for(markers: tuple[tuple[str, tuple[str, ...]], ...]) -> MarkerSearch:
+    return MarkerSearch(dict(markers))
 
 
 def _shortest(markers: Mapping[str, None]) -> Iterator[str]:

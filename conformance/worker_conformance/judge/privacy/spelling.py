@@ -6,7 +6,7 @@ Joins what a reader could join. Never decides what the joined text means.
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from attrs import define, field
 
@@ -42,12 +42,12 @@ class Spelling:
 
     def words(self) -> set[str]:
         """The words of short values: whole pieces of something longer, in any order."""
-        return {
-            word
-            for row in self.short.values()
-            for one in row
-            for word in _WORD.findall(one.lower())
-        }
+        return {word for row in self.short.values() for one in row for word in _words(one)}
+
+
+@lru_cache(maxsize=8192)  # most short values are names, and come again and again
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(text.lower()))
 
 
 def spell(document: JsonObject) -> Spelling:

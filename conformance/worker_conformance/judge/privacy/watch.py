@@ -13,7 +13,7 @@ from attrs import define, field, frozen
 
 from worker_conformance.documents.json_types import JsonObject
 from worker_conformance.judge.privacy.disguises import squeeze
-from worker_conformance.judge.privacy.markers import Found, MarkerSearch
+from worker_conformance.judge.privacy.markers import Found, MarkerSearch, search_for
 from worker_conformance.judge.privacy.provenance import Provenance
 from worker_conformance.judge.privacy.routes import EVERYBODY, Delivery, Route, deliveries
 from worker_conformance.judge.privacy.spelling import Spelling, spell
@@ -147,7 +147,7 @@ class PrivacyWatch:
 
     @cached_property
     def _search(self) -> MarkerSearch:
-        return MarkerSearch(self.markers)
+        return search_for(self.markers)
 
     @cached_property
     def _credentials(self) -> frozenset[str]:
