@@ -15,7 +15,7 @@ SECOND = 1_000_000
 
 def news(desk, position: int | None = None) -> tuple[JsonObject, ...]:
     reached = len(desk.group.events) if position is None else position
-    return desk.organization.token_news({"A": reached}, desk.micros)
+    return desk.organization.token_news(lambda: {"A": reached}, desk.micros)
 
 
 def external(**members: object) -> WorkPlan:
@@ -51,7 +51,7 @@ def test_a_token_follows_the_fact_of_its_lease(open_desk) -> None:
     desk.reach("active")
     started = len(desk.group.events)
     assert news(desk, started - 1) == ()
-    assert desk.organization.token_news({}, 0) == ()
+    assert desk.organization.token_news(dict, 0) == ()
     assert len(news(desk, started)) == 1
 
 

@@ -103,6 +103,7 @@ class Ledger:
         """Make an item's new value the current one."""
         self.items[item.name] = item
         self.by_id[item.work_item_id] = item.name
+        self.shared.homes[item.work_item_id] = self.name
         if item.owner is not None and item.owner.execution is not None:
             self.executing.add(item.name)
         else:
@@ -146,6 +147,7 @@ class Ledger:
             draft["extensions"] = extensions
         event = signed(DocumentKind.EVENT, draft, self.shared.keys["group-authority"])
         self.events.append(event)
+        self.shared.grown.add(self.name)
         if lease is not None:
             self.lease_opened[lease] = sequence
         if item is not None:

@@ -6,7 +6,7 @@ sees it. Never moves the clock and never delivers anything by itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import cast
 
 from attrs import evolve
@@ -120,11 +120,16 @@ class Organization:
 
     def find_work(self, work_item_id: str) -> tuple[GroupAuthority, str] | None:
         """The Group and local name of a WorkItem that exists."""
-        for group in self._groups.values():
-            name = group.ledger.by_id.get(work_item_id)
-            if name is not None:
-                return group, name
-        return None
+        home = self._shared.homes.get(work_item_id)
+        if home is None:
+            return None
+        group = self._groups[home]
+        return group, group.ledger.by_id[work_item_id]
+
+    def take_grown(self) -> set[str]:
+        """The Groups in which something was appended since this was last asked."""
+        grown, self._shared.grown = self._shared.grown, set()
+        return grown
 
     def work_ids(self) -> Mapping[str, str]:
         """The URIs of all WorkItems that are planned or exist, by local name."""
@@ -231,9 +236,11 @@ class Organization:
 
     # --- capability tokens ------------------------------------------------------------
 
-    def token_news(self, reached: Mapping[str, int], now: int) -> tuple[JsonObject, ...]:
+    def token_news(
+        self, reached: Callable[[], Mapping[str, int]], now: int
+    ) -> tuple[JsonObject, ...]:
         """Tokens to issue and to revoke now, as stimuli; see AuthorizationService.news."""
-        return self._tokens.news(reached, now)
+        return self._tokens.news(reached(), now) if self._tokens.in_use else ()
 
     def change_token(self, step: ChangeToken, now: int) -> tuple[JsonObject, ...]:
         """Tokens that a scenario issues or revokes itself, as stimuli."""

@@ -35,8 +35,10 @@ class Shared:
 
     `renewal_kind` and `payload_paths` are what the Worker declares. `unanswered` holds WorkItem
     IDs whose checkpoint or block Command was left without an answer. `paused_until` says by Group
-    when its Authority takes Commands again. The wall clock is `wall_offset` ahead of elapsed time;
-    a new Command must be issued within `freshness` of it (both in microseconds; None: any time).
+    when its Authority takes Commands again, `homes` by WorkItem ID to which Group it belongs, and
+    `grown` which Groups' logs have grown since somebody asked. The wall clock is `wall_offset`
+    ahead of elapsed time; a new Command must be issued within `freshness` of it (both in
+    microseconds; None: any time).
     """
 
     names: Names
@@ -50,6 +52,8 @@ class Shared:
     receipts: dict[str, Receipt] = field(factory=dict)
     unanswered: set[str] = field(factory=set)
     paused_until: dict[str, int] = field(factory=dict)
+    homes: dict[str, str] = field(factory=dict)
+    grown: set[str] = field(factory=set)
     wall_offset: int = 0
     freshness: int | None = None
     _answers: list[Answer] = field(factory=list)

@@ -428,7 +428,7 @@ class World:
 
     def _give_tokens(self) -> bool:
         """What the Authorization Service has to say."""
-        news = self.organization.token_news(self.delivery.reached(), self.now)
+        news = self.organization.token_news(self.delivery.reached, self.now)
         for stimulus in news:
             self.call(stimulus)
         return bool(news)

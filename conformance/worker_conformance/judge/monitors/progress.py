@@ -209,6 +209,8 @@ class EveryPauseHasACause(_PauseWatcher):
 
     _causes: int = 0
     _pauses: int = 0
+    _policy: JsonObject | None = None
+    _has_quotas: bool = False
 
     def stimulus(self, entry: Entry) -> None:
         """Policy, replays and failed tries."""
@@ -227,9 +229,12 @@ class EveryPauseHasACause(_PauseWatcher):
         self._causes += by != "worker" or kind == "work.offer.accepted" or frees
 
     def _any_quota(self) -> bool:
-        groups = self.facts.policy.get("groups")
-        rows = groups.values() if isinstance(groups, dict) else ()
-        return any(find(row, "slotQuota") is not None for row in rows)
+        if self._policy is not self.facts.policy:
+            self._policy = self.facts.policy
+            groups = self._policy.get("groups")
+            rows = groups.values() if isinstance(groups, dict) else ()
+            self._has_quotas = any(find(row, "slotQuota") is not None for row in rows)
+        return self._has_quotas
 
     def paused(self, entry: Entry, segment: Segment) -> None:
         """Compare the pauses so far with their causes so far."""
