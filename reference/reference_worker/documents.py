@@ -10,7 +10,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, NoReturn
 
@@ -166,7 +166,7 @@ def _validator(kind: str) -> Callable[[object], bool]:
     bundle = _bundle()
     schema = {"$ref": f"#/$defs/{kind}", "$defs": bundle["$defs"]}
     validator = jsonschema_rs.Draft202012Validator(
-        schema, validate_formats=True, formats={"timestamp": is_timestamp}
+        schema, validate_formats=True, formats={"timestamp": lru_cache(maxsize=8192)(is_timestamp)}
     )
     return validator.is_valid
 

@@ -98,7 +98,8 @@ class Journal:
         try:
             connection.execute("BEGIN IMMEDIATE")
             for table in projection.tables():
-                self._write(table.name, {k: table.get(k) for k in table.changed})
+                if table.changed:
+                    self._write(table.name, {k: table.get(k) for k in table.changed})
             connection.executemany(
                 "INSERT OR REPLACE INTO receipts VALUES (?, ?, ?, ?)",
                 [(i, r.group_id, r.sequence, r.digest) for i, r in projection.new_receipts.items()],
@@ -117,8 +118,10 @@ class Journal:
     def _write(self, name: str, records: dict[str, object]) -> None:
         rows = [(name, k, _sealed(k, to_row(v))) for k, v in records.items() if v is not None]  # type: ignore[arg-type]  # every table holds records
         gone = [(name, key) for key, value in records.items() if value is None]
-        self._connection.executemany("INSERT OR REPLACE INTO state VALUES (?, ?, ?)", rows)
-        self._connection.executemany("DELETE FROM state WHERE name = ? AND key = ?", gone)
+        if rows:
+            self._connection.executemany("INSERT OR REPLACE INTO state VALUES (?, ?, ?)", rows)
+        if gone:
+            self._connection.executemany("DELETE FROM state WHERE name = ? AND key = ?", gone)
 
     def receipt(self, event_id: str) -> Receipt | None:
         """See projection.Recall."""
@@ -128,12 +131,16 @@ class Journal:
 
     def receipts(self, event_ids: Iterable[str]) -> dict[str, Receipt]:
         """See projection.Recall."""
+        names = list(event_ids)
+        if len(names) == 1:
+            found = self.receipt(names[0])
+            return {} if found is None else {names[0]: found}
         query = (
             "SELECT event_id, group_id, sequence, digest FROM receipts"
             " WHERE event_id IN (SELECT value FROM json_each(?))"
         )
         try:
-            rows = self._connection.execute(query, (json.dumps(list(event_ids)),)).fetchall()
+            rows = self._connection.execute(query, (json.dumps(names),)).fetchall()
         except sqlite3.Error as problem:
             hint = "empty the state directory; Replay rebuilds it"
             raise JournalError("JOURNAL_UNREADABLE", str(problem), hint) from None

@@ -15,6 +15,7 @@ from sys import intern
 from typing import Any, TypeVar, cast
 
 import attrs
+import orjson
 from attrs import field, frozen
 
 from reference_worker.documents import Document
@@ -217,13 +218,17 @@ class Session:
     identifiers: int = 0
 
 
-# One encoder for all rows: making one takes longer than writing a row.
+# For what the quick encoder refuses: whole numbers beyond 64 bits, and half a surrogate pair.
 _ENCODE = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
 def to_row(record: attrs.AttrsInstance) -> str:
     """A record as the text of a journal row."""
-    return _ENCODE(_plain(record))
+    values = _plain(record)
+    try:
+        return orjson.dumps(values).decode()
+    except orjson.JSONEncodeError:
+        return _ENCODE(values)
 
 
 @cache

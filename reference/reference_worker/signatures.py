@@ -202,8 +202,14 @@ class KeyRing:
         if not binding.is_valid_at(protected_time):
             raise ValueError("key not valid at the protected time")
         signing_bytes = without_signature(document)
-        _public_key(binding.public_key).verify(signature, signing_bytes)
-        return binding.principal[1], sha256(signing_bytes)
+        return binding.principal[1], _signing_hash(binding.public_key, signature, signing_bytes)
+
+
+@lru_cache(maxsize=1024)  # what is delivered again, or replayed, was verified before
+def _signing_hash(public_key: str, signature: bytes, signing_bytes: bytes) -> str:
+    """The hash of what was signed. Raises InvalidSignature, and remembers no such thing."""
+    _public_key(public_key).verify(signature, signing_bytes)
+    return sha256(signing_bytes)
 
 
 @lru_cache(maxsize=4096)
