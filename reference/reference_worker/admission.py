@@ -116,10 +116,9 @@ def _hopeless(turn: Turn, item: WorkItem) -> bool:
 
 def _full(turn: Turn, item: WorkItem) -> bool:
     policy, waiting = turn.runtime.policy, turn.runtime.waiting
-    total = sum(len(items) for items in waiting.values())
-    in_group = len(waiting.get(item.group_id, ()))
-    places = policy.queued_max() - total
-    return in_group >= policy.queued_max_per_group() or places <= _owed_to_others(turn, item)
+    places = policy.queued_max() - len(waiting)
+    is_group_full = waiting.in_group(item.group_id) >= policy.queued_max_per_group()
+    return is_group_full or places <= _owed_to_others(turn, item)
 
 
 def _owed_to_others(turn: Turn, item: WorkItem) -> int:
@@ -129,9 +128,9 @@ def _owed_to_others(turn: Turn, item: WorkItem) -> int:
     fault as never starting its work.
     """
     waiting = turn.runtime.waiting
-    own = len(waiting.get(item.group_id, ()))
+    own = waiting.in_group(item.group_id)
     return sum(
-        group_id != item.group_id and turn.now < until and len(waiting.get(group_id, ())) < own
+        group_id != item.group_id and turn.now < until and waiting.in_group(group_id) < own
         for group_id, until in turn.runtime.owed.items()
     )
 

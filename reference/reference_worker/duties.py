@@ -80,8 +80,7 @@ def _leave(turn: Turn, work_item_id: str) -> None:
     turn.runtime.claims.pop(work_item_id, None)
     turn.runtime.given_up.pop(work_item_id, None)
     turn.runtime.challengers.pop(work_item_id, None)
-    for waiting in turn.runtime.waiting.values():
-        waiting.pop(work_item_id, None)
+    turn.runtime.waiting.drop(work_item_id)
 
 
 def _queue(turn: Turn, item: WorkItem) -> None:
@@ -113,8 +112,7 @@ def _count(turn: Turn, item: WorkItem) -> None:
         and turn.runtime.run_of(item.work_item_id) is None
         and item.work_item_id not in turn.runtime.claims
     )
-    waiting = turn.runtime.waiting.setdefault(item.group_id, {})
     if waits:
-        waiting[item.work_item_id] = None
+        turn.runtime.waiting.put(item.group_id, item.work_item_id)
     else:
-        waiting.pop(item.work_item_id, None)
+        turn.runtime.waiting.drop(item.work_item_id)

@@ -147,9 +147,8 @@ def _mission_ended(turn: Turn, group: Group, event: Document) -> None:
     current = turn.group(group.group_id)
     assert current is not None, "the Group of an Event is known"
     turn.change_group(current, mission_ended=True)
-    for item in turn.projection.items:
-        if item.group_id == group.group_id:
-            forget(turn, group.group_id, item.work_item_id, "cancelled")
+    for item in turn.projection.items.of_group(group.group_id):
+        forget(turn, group.group_id, item.work_item_id, "cancelled")
 
 
 def _membership_fact(turn: Turn, group: Group, event: Document) -> None:

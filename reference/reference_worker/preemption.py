@@ -33,7 +33,7 @@ def consider(turn: Turn) -> None:
     if slots.free(turn) > 0:
         turn.runtime.challengers.clear()
         return
-    chosen = turn.runtime.scheduler.next()
+    chosen = slots.next_choice(turn)
     if chosen is not None and chosen[0] in turn.runtime.challengers:
         _preempt_for(turn, *chosen)
 
@@ -59,7 +59,7 @@ def call_before_the_grace_ends(turn: Turn, run: Run) -> None:
 
 def _is_wanted(turn: Turn, run: Run) -> bool:
     """The freed slot would still go to work of a higher class."""
-    chosen = turn.runtime.scheduler.next()
+    chosen = slots.next_choice(turn)
     wanted = chosen is not None and _rank(turn, chosen[1]) > _rank_of(turn, run)
     return wanted and slots.free(turn) <= 0
 

@@ -100,13 +100,43 @@ class Table(Generic[V]):
         self._rows.update(rows)
 
 
+class ItemTable(Table[records.WorkItem]):
+    """The WorkItems, found by their Group as well."""
+
+    def __init__(self) -> None:
+        super().__init__("items", records.WorkItem)
+        self._by_group: dict[str, dict[str, None]] = {}
+
+    def of_group(self, group_id: str) -> list[records.WorkItem]:
+        """All items of one Group, in insertion order."""
+        return [self._rows[key] for key in self._by_group.get(group_id, ())]
+
+    def put(self, key: str, value: records.WorkItem) -> None:
+        """Set a record; an item never changes its Group."""
+        super().put(key, value)
+        self._by_group.setdefault(value.group_id, {})[key] = None
+
+    def drop(self, key: str) -> None:
+        """Forget a record."""
+        item = self.get(key)
+        super().drop(key)
+        if item is not None:
+            del self._by_group[item.group_id][key]
+
+    def load(self, rows: Mapping[str, records.WorkItem]) -> None:
+        """Fill an empty table from the journal."""
+        super().load(rows)
+        for key, item in rows.items():
+            self._by_group.setdefault(item.group_id, {})[key] = None
+
+
 @define
 class Projection:
     """Everything that is rebuilt from the journal after a crash, or by Replay after its loss."""
 
     recall: Recall
     groups: Table[records.Group] = field(factory=lambda: Table("groups", records.Group))
-    items: Table[records.WorkItem] = field(factory=lambda: Table("items", records.WorkItem))
+    items: ItemTable = field(factory=ItemTable)
     commands: Table[records.Command] = field(factory=lambda: Table("commands", records.Command))
     flows: Table[records.Flow] = field(factory=lambda: Table("flows", records.Flow))
     sessions: Table[records.Session] = field(factory=lambda: Table("sessions", records.Session))

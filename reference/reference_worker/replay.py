@@ -116,8 +116,8 @@ def _restore_items(turn: Turn, group: Group, state: Document, through: int) -> N
         for document in state.get("workItems", ())
         if is_valid("workItem", document) and document["groupId"] == group.group_id
     }
-    for item in turn.projection.items:
-        if item.group_id == group.group_id and item.work_item_id not in documents:
+    for item in turn.projection.items.of_group(group.group_id):
+        if item.work_item_id not in documents:
             facts.forget(turn, group.group_id, item.work_item_id, "cancelled")
     latest: dict[str, Document] = {}
     for checkpoint in state.get("checkpoints", ()):

@@ -7,7 +7,7 @@ is ever written to the journal; credentials and token secrets in particular are 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Self
 
@@ -166,6 +166,41 @@ class Timers:
             del self._pushed[key]
 
 
+class Waiting:
+    """The items that were accepted and wait, in all and by Group."""
+
+    def __init__(self) -> None:
+        self._home: dict[str, str] = {}
+        self._by_group: dict[str, dict[str, None]] = {}
+
+    def __len__(self) -> int:
+        """How many wait in all Groups."""
+        return len(self._home)
+
+    def __iter__(self) -> Iterator[str]:
+        """Those that wait, longest first."""
+        return iter(self._home)
+
+    def of_group(self, group_id: str) -> list[str]:
+        """Those of one Group, longest first."""
+        return list(self._by_group.get(group_id, ()))
+
+    def in_group(self, group_id: str) -> int:
+        """How many wait in one Group."""
+        return len(self._by_group.get(group_id, ()))
+
+    def put(self, group_id: str, work_item_id: str) -> None:
+        """The item waits; it never changes its Group."""
+        self._home[work_item_id] = group_id
+        self._by_group.setdefault(group_id, {})[work_item_id] = None
+
+    def drop(self, work_item_id: str) -> None:
+        """The item waits no longer."""
+        group_id = self._home.pop(work_item_id, None)
+        if group_id is not None:
+            del self._by_group[group_id][work_item_id]
+
+
 @define
 class Runtime:
     """One runtime session."""
@@ -189,7 +224,7 @@ class Runtime:
     owed: dict[str, int] = field(factory=dict)
     reservations: dict[str, FlowId] = field(factory=dict)
     renewals: dict[str, int] = field(factory=dict)
-    waiting: dict[str, dict[str, None]] = field(factory=dict)
+    waiting: Waiting = field(factory=Waiting)
     outstanding: dict[str, dict[str, None]] = field(factory=dict)
     cut_at: dict[str, int] = field(factory=dict)
     given_up: dict[str, Command] = field(factory=dict)  # starts that a cut left unanswered

@@ -58,6 +58,9 @@ class Scheduler(Protocol):
     def set_open(self, group_id: str, *, is_open: bool) -> None:
         """Say whether the Group may be dispatched from."""
 
+    def held_back(self) -> list[str]:
+        """The Groups whose waiting work was kept from `next`."""
+
     def put(self, class_name: str, group_id: str, place: Place) -> None:
         """Queue an eligible item, or move it."""
 
@@ -94,7 +97,7 @@ class FairScheduler:
         self._of_group: dict[str, list[FlowId]] = {}
         for group_id, class_name in tags:
             self._of_group.setdefault(group_id, []).append((group_id, class_name))
-        self._closed: set[str] = set()
+        self._closed: dict[str, None] = {}
         self._heap: list[Entry] = []
         self._policy = Policy()
 
@@ -107,13 +110,22 @@ class FairScheduler:
     def set_open(self, group_id: str, *, is_open: bool) -> None:
         """Say whether the Group may be dispatched from: quota, link and Membership in order."""
         if is_open and group_id in self._closed:
-            self._closed.discard(group_id)
+            del self._closed[group_id]
         elif not is_open and group_id not in self._closed:
-            self._closed.add(group_id)
+            self._closed[group_id] = None
         else:
             return
         for name in self._of_group.get(group_id, ()):
             self._settle(name)
+
+    def held_back(self) -> list[str]:
+        """The Groups whose waiting work was kept from `next`, to be asked about again.
+
+        A closed Group with nothing in its queues counts as open until it heads the others again.
+        """
+        for group_id in [one for one in self._closed if not self.waiting(one)]:
+            del self._closed[group_id]
+        return list(self._closed)
 
     def put(self, class_name: str, group_id: str, place: Place) -> None:
         """Queue an eligible item, or move it."""

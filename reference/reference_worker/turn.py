@@ -57,8 +57,8 @@ class Turn:
 
     def touch_groups(self, *group_ids: str) -> None:
         """Look at every item of some Groups."""
-        for item in self.projection.items:
-            if item.group_id in group_ids:
+        for group_id in group_ids:
+            for item in self.projection.items.of_group(group_id):
                 self.touch(item.work_item_id)
 
     def touch_all(self) -> None:

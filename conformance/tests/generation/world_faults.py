@@ -211,7 +211,7 @@ def lowered_limit_drops_accepted_work(parts: Parts) -> None:
 
     def trimming(turn: Any, stimulus: Any) -> None:
         policy(turn, stimulus)
-        waiting = [one for items in turn.runtime.waiting.values() for one in items]
+        waiting = list(turn.runtime.waiting)
         for work_item_id in waiting[turn.runtime.policy.queued_max() :]:
             item = turn.item(work_item_id)
             if item is not None:

@@ -244,7 +244,7 @@ def queue_of_two(parts: Parts) -> None:
     """Holds two accepted items at most, whatever the limit is."""
 
     def is_full(turn: Any, _: Any) -> bool:
-        return sum(len(items) for items in turn.runtime.waiting.values()) > 1
+        return len(turn.runtime.waiting) > 1
 
     _also_refuses(parts, "capacity", is_full)
 

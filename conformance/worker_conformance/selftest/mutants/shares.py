@@ -50,17 +50,17 @@ def cancelled_work_is_charged(parts: Parts) -> None:
 
 @altered
 def leaving_wipes_out_debt(parts: Parts) -> None:
-    """Deletes a Group's account when its Membership ends, and opens another at the next."""
-    set_open = parts.get("scheduler.FairScheduler.set_open")
+    """Deletes a Group's account when it is left, and opens another when it is joined again."""
+    leave = parts.get("sessions.leave")
 
-    def forgiving(scheduler: Any, group_id: str, *, is_open: bool) -> None:
-        if not is_open:
-            for name in scheduler._of_group.get(group_id, ()):  # noqa: SLF001 - as above
-                flow = scheduler._flows[name]  # noqa: SLF001 - as above
-                flow.start = min(flow.start, scheduler.virtual_time)
-        set_open(scheduler, group_id, is_open=is_open)
+    def forgiving(turn: Any, stimulus: Any) -> None:
+        leave(turn, stimulus)
+        scheduler = turn.runtime.scheduler
+        for name in scheduler._of_group.get(stimulus["groupId"], ()):  # noqa: SLF001 - as above
+            flow = scheduler._flows[name]  # noqa: SLF001 - as above
+            flow.start = min(flow.start, scheduler.virtual_time)
 
-    parts.replace("scheduler.FairScheduler.set_open", forgiving)
+    parts.module("worker").STIMULI["leave"] = forgiving
 
 
 @altered

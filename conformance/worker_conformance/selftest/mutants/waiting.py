@@ -201,7 +201,7 @@ def trims_its_queue(parts: Parts) -> None:
     obstacle, dropped = parts.get("eligibility.obstacle"), set[str]()
 
     def trimmed(turn: Any, item: Any) -> str | None:
-        waiting = list(turn.runtime.waiting.get(item.group_id, ()))
+        waiting = turn.runtime.waiting.of_group(item.group_id)
         dropped.update(waiting[turn.runtime.policy.queued_max() :])
         is_dropped = item.work_item_id in dropped
         return "over the limit" if is_dropped else obstacle(turn, item)
