@@ -242,3 +242,44 @@ def test_tags_survive_a_restart() -> None:
     assert chosen is not None
     assert expected is not None
     assert chosen[0][0] == expected[0][0]
+
+
+def asked_at_the_head(scheduler: FairScheduler, shut: set[str]) -> tuple[str, str] | None:
+    """What `slots.next_choice` does: a Group is asked about when it heads the others."""
+    for group in scheduler.held_back():
+        scheduler.set_open(group, is_open=group not in shut)
+    while (chosen := scheduler.next()) is not None:
+        group = chosen[0].partition("-")[0]
+        if group not in shut:
+            return chosen
+        scheduler.set_open(group, is_open=False)
+    return None
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_groups_may_be_asked_about_when_they_come_to_the_head(seed: int) -> None:
+    """The order is that of a Scheduler which is told at once whenever a Group opens or shuts."""
+    rng, groups = random.Random(seed), "abcdefg"
+    told, asked = FairScheduler(0, {}), FairScheduler(0, {})
+    weights = {group: rng.choice([0.5, 1, 2, 3.2]) for group in groups}
+    shut: set[str] = set()
+    for scheduler in (told, asked):
+        scheduler.set_policy(policy(weights))
+    for number in range(600):
+        group = rng.choice(groups)
+        move = rng.random()
+        if move < 0.4:
+            where = place(f"{group}-{number}", number, 10**15, "normal", number)
+            class_name = rng.choice(CLASSES)
+            for scheduler in (told, asked):
+                scheduler.put(class_name, group, where)
+        elif move < 0.6:
+            shut ^= {group}
+            told.set_open(group, is_open=group not in shut)
+        else:
+            expected, chosen = told.next(), asked_at_the_head(asked, shut)
+            assert chosen == expected
+            if expected is not None:
+                told.charge(expected[0])
+                asked.charge(expected[0])
+    assert told.virtual_time == asked.virtual_time > 0

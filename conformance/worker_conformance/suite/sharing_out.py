@@ -24,5 +24,10 @@ class _ByWorlds(LoadScopeScheduling):  # type: ignore[misc]  # has no types
 
     def _split_scope(self, nodeid: str) -> str:
         """What has to stay together."""
-        check_id = nodeid.partition("[")[2].rstrip("]")
-        return "sweep" if check_id in SWEPT else nodeid
+        return scope_of(nodeid)
+
+
+def scope_of(node_id: str) -> str:
+    """The name of what a check has to stay together with: of itself, or of its sweep."""
+    check_id = node_id.partition("[")[2].rstrip("]")
+    return "sweep" if check_id in SWEPT else node_id
