@@ -16,7 +16,7 @@ from worker_conformance.judge.reading import (
     strings_in,
     work_item_of,
 )
-from worker_conformance.judge.trace import Entry
+from worker_conformance.judge.trace import Entry, NoteKind
 from worker_conformance.scenario.model import Level, Profile
 
 OFFLINE_BINDING = "urn:missionweaveprotocol:extension:bounded-offline-execution"
@@ -79,10 +79,12 @@ class OneRunPerLease(Monitor):
 
     A lease may run again after the executor reported a failure under it (a retry), or after its
     time was over for all that was known and a renewal became known only then, or after its Group's
-    link was down: offline a run may have to end before its lease does.
+    link was down: offline a run may have to end before its lease does. So may one of which a
+    Command was refused: whether to do the work again is not what this clause is about.
     """
 
     _spent: set[str] = field(factory=set)
+    _named: dict[str, frozenset[str]] = field(factory=dict)
     _expiring: list[tuple[int, str]] = field(factory=list)
     _redelivered: int = 0
 
@@ -119,8 +121,17 @@ class OneRunPerLease(Monitor):
         if known is not None:
             heappush(self._expiring, (known.expires_at, lease_id))
 
+    def note(self, entry: Entry) -> None:
+        """A refusal frees the leases that its Command named."""
+        if entry.body.get("note") == NoteKind.REFUSED:
+            self._spent -= self._named.pop(text(entry.body, "actionId"), frozenset())
+
     def effect(self, entry: Entry) -> None:
         """Count runs by lease."""
+        command = command_of(entry.body)
+        if command is not None:
+            named = self._spent.intersection(strings_in(command.get("payload")))
+            self._named[text(command, "actionId")] = frozenset(named)
         if entry.body.get("type") != "run":
             return
         lease_id = text(entry.body, "leaseId")
