@@ -85,10 +85,28 @@ def ready(desk, kind: ActKind) -> None:
 
 
 def test_every_kind_of_act_is_known() -> None:
-    assert set(ACTS) == set(ActKind) == set(EVENTS)
+    assert set(ACTS) == set(ActKind) == {*EVENTS, ActKind.MISFILED}
 
 
-@pytest.mark.parametrize("kind", ActKind)
+def test_what_is_filed_in_the_wrong_group_is_true_to_the_form_and_changes_nothing(
+    desk, check_event
+) -> None:
+    other = desk.organization.group("B")
+    with pytest.raises(SuiteError, match="work that is owned"):
+        other.act(Act(ActKind.MISFILED), desk.micros)
+    desk.reach("active")
+    before = desk.view()
+    other.act(Act(ActKind.MISFILED), desk.micros)
+    event = other.events[-1]
+    check_event(event, desk.registry)
+    assert event["kind"] == "work.cancelled"
+    assert event["groupId"] == other.group_id
+    assert event["payload"]["workItem"]["groupId"] == desk.group.group_id
+    assert event["payload"]["workItem"]["state"] == "cancelled"
+    assert desk.view() == before
+
+
+@pytest.mark.parametrize("kind", EVENTS)
 def test_an_act_appends_one_valid_signed_event(desk, check_event, kind) -> None:
     ready(desk, kind)
     before = len(desk.group.events)

@@ -408,6 +408,8 @@ class Facts:
     def _event(self, event: JsonObject) -> None:
         payload = _object(event.get("payload"))
         kind = str(event.get("kind"))
+        if find(payload, "workItem", "groupId") not in (None, event.get("groupId")):
+            return  # MWP-WRK-008: status is authoritative in the WorkItem's own Group's log alone
         for document in _objects(payload.get("leases")):
             self._lease(document)
         for item in (payload.get("workItem"), *_objects(payload.get("workItems"))):

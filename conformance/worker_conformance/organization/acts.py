@@ -107,6 +107,17 @@ def _extension(ledger: Ledger, act: Act, now: int) -> _Done:
     return append(ledger, act, now, EXTENSION_KIND, {"note": note}, item=item)
 
 
+def _misfiled(ledger: Ledger, act: Act, now: int) -> _Done:
+    others = (items for name, items in ledger.shared.items_of.items() if name != ledger.name)
+    owned = next((one for items in others for one in items.values() if one.owner is not None), None)
+    if owned is None:
+        raise SuiteError("nothing-to-misfile", f"no Group but {ledger.name} has work that is owned")
+    reason = "Filed in the wrong Group."
+    moved = moves.end(owned, Transition.CANCEL, reason, now)
+    payload = payloads.changed(moved, reason)
+    return append(ledger, act, now, "work.cancelled", payload, item=moved.item)
+
+
 # --- offers -------------------------------------------------------------------------------
 
 
@@ -347,6 +358,7 @@ ACTS: Mapping[ActKind, _Doing] = {
     ActKind.MOVE_MEMBERSHIP: _move_membership,
     ActKind.END_MEMBERSHIP: _end_membership,
     ActKind.EXTENSION: _extension,
+    ActKind.MISFILED: _misfiled,
     **missions.ACTS,
 }
 """Every ActKind; a test keeps this complete."""

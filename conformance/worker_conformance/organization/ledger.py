@@ -53,6 +53,7 @@ class Ledger:
         self.first_membership = self.membership
         self.events: list[JsonObject] = []
         self.items: dict[str, Item] = {}
+        shared.items_of[plan.name] = self.items
         self.by_id: dict[str, str] = {}
         self.executing: set[str] = set()
         self.manifests: dict[str, JsonObject] = {}
@@ -140,7 +141,10 @@ class Ledger:
         lease: str | None = None,
         extensions: JsonObject | None = None,
     ) -> Appended:
-        """Append one Event, and make `item` the current value of the WorkItem it is about."""
+        """Append one Event, and make `item` the current value of the WorkItem it is about.
+
+        An item of another Group's is told of, and not changed.
+        """
         sequence = len(self.events) + 1  # MWP-EVT-005: gapless, per Group
         draft = self.draft(kind, payload, cause, now, sequence, item)
         if extensions is not None:
@@ -148,6 +152,8 @@ class Ledger:
         event = signed(DocumentKind.EVENT, draft, self.shared.keys["group-authority"])
         self.events.append(event)
         self.shared.grown.add(self.name)
+        if item is not None and item.place.group_id != self.group_id:
+            item = None  # it is another Group's, and stays what it was there
         if lease is not None:
             self.lease_opened[lease] = sequence
         if item is not None:

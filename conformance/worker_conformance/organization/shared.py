@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from attrs import define, field, frozen
 
 from worker_conformance.documents.json_types import JsonObject
+from worker_conformance.organization.items import Item
 from worker_conformance.organization.keys import Keyring
 from worker_conformance.organization.moves import Holder
 from worker_conformance.organization.names import Names
@@ -35,8 +36,9 @@ class Shared:
 
     `renewal_kind` and `payload_paths` are what the Worker declares. `unanswered` holds WorkItem
     IDs whose checkpoint or block Command was left without an answer. `paused_until` says by Group
-    when its Authority takes Commands again, `homes` by WorkItem ID to which Group it belongs, and
-    `grown` which Groups' logs have grown since somebody asked. The wall clock is `wall_offset`
+    when its Authority takes Commands again, `homes` by WorkItem ID to which Group it belongs,
+    `items_of` the WorkItems of each Group, and `grown` which Groups' logs have grown since somebody
+    asked. The wall clock is `wall_offset`
     ahead of elapsed time; a new Command must be issued within `freshness` of it (both in
     microseconds; None: any time).
     """
@@ -53,6 +55,7 @@ class Shared:
     unanswered: set[str] = field(factory=set)
     paused_until: dict[str, int] = field(factory=dict)
     homes: dict[str, str] = field(factory=dict)
+    items_of: dict[str, Mapping[str, Item]] = field(factory=dict)
     grown: set[str] = field(factory=set)
     wall_offset: int = 0
     freshness: int | None = None

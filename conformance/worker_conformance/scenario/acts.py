@@ -46,6 +46,7 @@ GROUP_ACTS = frozenset(
         ActKind.MOVE_MEMBERSHIP,
         ActKind.END_MEMBERSHIP,
         ActKind.EXTENSION,
+        ActKind.MISFILED,
     }
 )
 """Acts that concern a Group as a whole; all others name a WorkItem."""

@@ -186,6 +186,8 @@ class ActKind(StrEnum):
     """`membership.ended`."""
     EXTENSION = "extension"
     """An Event of an extension kind nobody is bound to understand."""
+    MISFILED = "misfiled"
+    """`work.cancelled`, truly signed, of owned work that is another Group's: it decides nothing."""
 
 
 FALSE_APPROVALS = ("signature", "approver", "decision")

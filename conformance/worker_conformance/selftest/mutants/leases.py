@@ -363,7 +363,7 @@ MUTANTS = (
     mutant(
         cancellation_unread,
         "AUT-006.a",
-        "LEASE-0011 SCHED-0029 SCHED-0077",
+        "LEASE-0011 SCHED-0029 SCHED-0077 ISOL-0025",
         "A kind of Event that no happy path ever sends.",
     ),
     mutant(

@@ -261,6 +261,13 @@ def clears_its_queue_on_stop(parts: Parts) -> None:
     parts.replace("port.WorkerPort.handle", tidy)
 
 
+@altered
+def believes_any_group(parts: Parts) -> None:
+    """Takes what an Event says of a WorkItem for a fact, whichever Group the Event is of."""
+    is_valid = parts.get("documents.is_valid")
+    parts.replace("facts._belongs", lambda document, _group: is_valid("workItem", document))
+
+
 class OneInboxForAll(Interposer):
     """Knows Events by their sequence number, in one inbox for all Groups."""
 
@@ -438,6 +445,12 @@ MUTANTS = (
         "WRK-008.b",
         "REPLAY-0061",
         "Draining on shutdown, without anywhere to drain to.",
+    ),
+    mutant(
+        believes_any_group,
+        "WRK-008.a",
+        "ISOL-0024",
+        "Objects found by their ID, on topics that every tenant may write to.",
     ),
     mutant(
         OneInboxForAll,
