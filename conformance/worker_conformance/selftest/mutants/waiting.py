@@ -123,8 +123,23 @@ class OneSpellingOfTime(Interposer):
     def _given(self, stimulus: JsonObject) -> JsonObject | None:
         if stimulus["type"] != "frames":
             return stimulus
-        kept = [frame for frame in frames_in(stimulus) if "+00:00" not in str(frame)]
+        kept = [frame for frame in frames_in(stimulus) if "+05:30" not in str(frame)]
         return with_frames(stimulus, kept)
+
+
+@altered
+def every_clock_shows_utc(parts: Parts) -> None:
+    """Reads the hour of a time and not how far its clock is ahead."""
+    parts.replace("instants._offset_seconds", lambda _zone: 0)
+
+
+@altered
+def offset_in_whole_hours(parts: Parts) -> None:
+    """Leaves out the minutes by which a clock is ahead."""
+    parts.replace(
+        "instants._offset_seconds",
+        lambda zone: 0 if zone in "Zz" else int(zone[:3]) * 3600,
+    )
 
 
 @altered
@@ -421,6 +436,18 @@ MUTANTS = (
         "FND-005.a",
         "SIGN-0060",
         "A format string in place of a parser.",
+    ),
+    mutant(
+        every_clock_shows_utc,
+        "FND-005.a",
+        "SIGN-0061",
+        "A parser that reads the offset, and a type that has no place for it.",
+    ),
+    mutant(
+        offset_in_whole_hours,
+        "FND-005.a",
+        "SIGN-0061",
+        "Time zones as a table of 24 entries.",
     ),
     mutant(
         unreadable_means_never,
