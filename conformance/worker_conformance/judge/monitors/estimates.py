@@ -87,9 +87,6 @@ ESTIMATES_HAVE_A_WINDOW = MonitorInfo(
 )
 
 
-_FINAL_STATES = frozenset({"verified", "failed", "cancelled"})
-
-
 @frozen
 class _Published:
     """The last estimate of an item: when, for which state, and when its window ends."""
@@ -139,6 +136,8 @@ class EstimatesAreKeptUp(Monitor):
                 self._changed.pop(work_item_id, None)
             if item.state != "active":
                 self._ran.discard(work_item_id)
+            if _waits(item) and self._is_over(self._last[work_item_id], entry.at):
+                self._ended[work_item_id] = None
 
     def _went_back(self, item: ItemFact, before: str | None) -> bool:
         ran = before == "blocked" or (before == "active" and item.work_item_id in self._ran)
@@ -182,19 +181,22 @@ class EstimatesAreKeptUp(Monitor):
         self._look_at_ended(entry)
 
     def _look_at_ended(self, entry: Entry) -> None:
-        """Windows that are over, each as long as its work may still wait under it."""
+        """Windows that are over, each as long as its work waits under it."""
         while self._ending and self._ending[0][0] < entry.at:
             latest, work_item_id = heappop(self._ending)
             if self._last[work_item_id].latest == latest:
                 self._ended[work_item_id] = None
         for work_item_id in tuple(self._ended):
             published, item = self._last[work_item_id], self.facts.items.now(work_item_id)
-            if published.passed or (item is not None and item.state in _FINAL_STATES):
+            if published.passed or (item is not None and not _waits(item)):
                 del self._ended[work_item_id]
             elif self._ran_out(work_item_id, published, entry.at):
                 self._last[work_item_id] = evolve(published, passed=True)
                 self.witness += 1
                 self._stale(entry, work_item_id, "its start window is over, and it still waits")
+
+    def _is_over(self, published: _Published, now: int) -> bool:
+        return published.latest is not None and published.latest < now and not published.passed
 
     def _ran_out(self, work_item_id: str, published: _Published, now: int) -> bool:
         item = self.facts.items.now(work_item_id)
