@@ -11,6 +11,7 @@ Trace. Deterministic but for time, and no judge of anything.
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import sys
@@ -42,6 +43,7 @@ from worker_conformance.suite.loads import Deep, Offer
 from worker_conformance.suite.measuring.stopwatch import Stopwatch
 from worker_conformance.suite.play import sighting_of
 from worker_conformance.suite.player import Plan, Player
+from worker_conformance.suite.plugin import GARBAGE_OBJECTS
 from worker_conformance.suite.soak.campaign import Campaign
 from worker_conformance.suite.soak.outcome import Outcome
 from worker_conformance.suite.soak.store import Store
@@ -217,6 +219,7 @@ def _line(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float]:
 
 def main(chosen: Sequence[str]) -> None:
     """Measure all parts, or the one that is named with the sizes that follow."""
+    gc.set_threshold(GARBAGE_OBJECTS, *gc.get_threshold()[1:])  # as a run does
     for name in chosen[:1] or PARTS:
         play, sizes = PARTS[name]
         sizes = tuple(map(int, chosen[1:])) or sizes
