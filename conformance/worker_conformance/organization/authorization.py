@@ -7,7 +7,7 @@ further token. Never puts a token into an Event, and never judges how the Worker
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from attrs import define, field, frozen
 
@@ -56,16 +56,17 @@ class AuthorizationService:
         """A runtime has gone with its tokens; nobody is left to tell."""
         self._live.clear()
 
-    def news(self, reached: Mapping[str, int], now: int) -> tuple[JsonObject, ...]:
+    def news(self, reached: Callable[[], Mapping[str, int]], now: int) -> tuple[JsonObject, ...]:
         """What the Worker has to be told now, as `token` and `token_revoked` stimuli.
 
-        `reached` gives the position up to which Events were delivered, for each Group that the
-        Worker is connected with: a token follows the fact of its lease (MWP-AUT-001).
+        `reached` is asked for the position up to which Events were delivered, for each Group that
+        the Worker is connected with: a token follows the fact of its lease (MWP-AUT-001).
         """
         if not self.in_use:
             return ()
-        revoked = [self._revocation(one) for one in self._ended(reached, now)]
-        return (*revoked, *self._due(reached, now))
+        positions = reached()
+        revoked = [self._revocation(one) for one in self._ended(positions, now)]
+        return (*revoked, *self._due(positions, now))
 
     def change(self, group: str, step: ChangeToken, now: int) -> tuple[JsonObject, ...]:
         """What a scenario asks for itself."""

@@ -240,7 +240,7 @@ class Organization:
         self, reached: Callable[[], Mapping[str, int]], now: int
     ) -> tuple[JsonObject, ...]:
         """Tokens to issue and to revoke now, as stimuli; see AuthorizationService.news."""
-        return self._tokens.news(reached(), now) if self._tokens.in_use else ()
+        return self._tokens.news(reached, now)
 
     def change_token(self, step: ChangeToken, now: int) -> tuple[JsonObject, ...]:
         """Tokens that a scenario issues or revokes itself, as stimuli."""

@@ -38,9 +38,8 @@ class Shared:
     IDs whose checkpoint or block Command was left without an answer. `paused_until` says by Group
     when its Authority takes Commands again, `homes` by WorkItem ID to which Group it belongs,
     `items_of` the WorkItems of each Group, and `grown` which Groups' logs have grown since somebody
-    asked. The wall clock is `wall_offset`
-    ahead of elapsed time; a new Command must be issued within `freshness` of it (both in
-    microseconds; None: any time).
+    asked. The wall clock is `wall_offset` ahead of elapsed time; a new Command must be issued
+    within `freshness` of it (both in microseconds; None: any time).
     """
 
     names: Names

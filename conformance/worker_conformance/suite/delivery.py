@@ -61,6 +61,7 @@ class Delivery:
         for name in self._mailboxes if groups is None else groups:
             self._mailboxes[name].close()
             self._arrived[name].clear()
+            self._replaying.discard(name)
 
     def reaches(self, group: str) -> bool:
         """Whether Events of a Group reach the Worker now."""
@@ -128,11 +129,8 @@ class Delivery:
     def replayed(self) -> list[tuple[str, int]]:
         """Group IDs and positions whose replay has just ended."""
         names = sorted(self._replaying, key=self._places.__getitem__)
-        begun = [self._mailboxes[name] for name in names]
-        ended = [box for box in begun if box.replaying and self._is_over(box)]
-        for mailbox in ended:
-            mailbox.replaying = False
-        self._replaying = {box.group for box in begun if box.replaying}
+        ended = [box for box in map(self._mailboxes.__getitem__, names) if self._is_over(box)]
+        self._replaying.difference_update(box.group for box in ended)
         return [(self._authority(box.group).group_id, box.position) for box in ended]
 
     def _is_over(self, mailbox: Mailbox) -> bool:

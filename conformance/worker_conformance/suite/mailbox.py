@@ -21,21 +21,18 @@ class Mailbox:
 
     group: str
     subscribed: bool = False
-    replaying: bool = False
     position: int = 0
     _ahead: set[int] = field(factory=set)
 
     def subscribe(self, after_sequence: int) -> None:
         """Start a replay above `after_sequence`."""
         self.subscribed = True
-        self.replaying = True
         self.position = after_sequence
         self._ahead.clear()
 
     def close(self) -> None:
         """Forget the subscription: the runtime or the link is gone."""
         self.subscribed = False
-        self.replaying = False
         self._ahead.clear()
 
     def owed(self, last: int) -> range:

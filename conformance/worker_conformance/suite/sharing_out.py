@@ -1,6 +1,7 @@
 """Sharing checks out over processes: one at a time, and together what looks at the same worlds.
 
-Loaded with several jobs only. Never decides in which order checks are played.
+Loaded with several jobs only. Keeps the order in which checks were collected, but for a sweep,
+which xdist puts first as the largest. Never plays a check.
 """
 
 from __future__ import annotations

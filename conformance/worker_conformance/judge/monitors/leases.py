@@ -84,7 +84,7 @@ class OneRunPerLease(Monitor):
     """
 
     _spent: set[str] = field(factory=set)
-    _named: dict[str, frozenset[str]] = field(factory=dict)
+    _named: dict[str, set[str]] = field(factory=dict)
     _expiring: list[tuple[int, str]] = field(factory=list)
     _redelivered: int = 0
 
@@ -124,14 +124,14 @@ class OneRunPerLease(Monitor):
     def note(self, entry: Entry) -> None:
         """A refusal frees the leases that its Command named."""
         if entry.body.get("note") == NoteKind.REFUSED:
-            self._spent -= self._named.pop(text(entry.body, "actionId"), frozenset())
+            self._spent -= self._named.pop(text(entry.body, "actionId"), set())
 
     def effect(self, entry: Entry) -> None:
         """Count runs by lease."""
         command = command_of(entry.body)
         if command is not None:
             named = self._spent.intersection(strings_in(command.get("payload")))
-            self._named[text(command, "actionId")] = frozenset(named)
+            self._named[text(command, "actionId")] = named
         if entry.body.get("type") != "run":
             return
         lease_id = text(entry.body, "leaseId")
