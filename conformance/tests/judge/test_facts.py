@@ -87,6 +87,18 @@ def test_what_waited_for_an_earlier_event_need_not_outlive_the_process() -> None
     assert story.kept == 3
 
 
+def test_what_waited_for_an_earlier_event_need_not_outlive_the_subscription() -> None:
+    story = Story()
+    story.event(1)
+    story.event(3)
+    story.says({"type": "link", "state": "down", "groupIds": [GROUP]})
+    story.says({"type": "link", "state": "up", "groupIds": [GROUP]})
+    story.event(2)
+    assert (story.group.contiguous, story.kept) == (3, 2)
+    story.event(3)
+    assert story.kept == 3
+
+
 def test_what_was_in_order_is_kept_over_a_crash() -> None:
     story = Story()
     story.event(1)

@@ -105,7 +105,7 @@ class _Inbox:
 
     by_sequence: dict[int, JsonObject] = field(factory=dict)
     seen_ids: set[str] = field(factory=set)
-    lost: set[int] = field(factory=set)  # what waited for an earlier Event when the Worker ended
+    lost: set[int] = field(factory=set)  # what waited for an earlier Event at the end or a cut
 
 
 class Facts:
@@ -162,8 +162,8 @@ class Facts:
     def kept(self, group: GroupFact) -> int:
         """The sequence up to which a Worker certainly has every Event of a Group.
 
-        What waited for an earlier Event need not outlive the process: it counts once it is
-        delivered anew.
+        What waited for an earlier Event need not outlive the process or the subscription: it
+        counts once it is delivered anew.
         """
         inbox = self._inboxes.get(group.group_id)
         return min([group.contiguous, *(one - 1 for one in (inbox.lost if inbox else ()))])
@@ -316,6 +316,9 @@ class Facts:
         known = self.groups.now(group_id)
         if known is not None:
             self.groups.set(group_id, evolve(known, caught_up=False, cut=cut))
+        inbox = self._inboxes.get(group_id)
+        if cut and inbox is not None:
+            inbox.lost.update(inbox.by_sequence)
 
     def _member_epoch(self, group_id: str, epoch: JsonValue) -> None:
         known = self.groups.now(group_id)
