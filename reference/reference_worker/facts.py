@@ -40,18 +40,24 @@ def _work_fact(turn: Turn, group: Group, event: Document) -> None:
     payload = event["payload"]
     document = payload.get("workItem")
     if (
-        _belongs(document, group)
+        belongs(turn, document, group)
         and event.get("workItemId", document["workItemId"]) == (document["workItemId"])
     ):
         absorb(turn, group, document, payload, event)
 
 
-def _belongs(document: object, group: Group) -> bool:
+def belongs(turn: Turn, document: object, group: Group) -> bool:
+    """True for a WorkItem document that this Group's log may speak of (MWP-WRK-008).
+
+    An item that is known is its own Group's, whatever another Group's document claims.
+    """
+    if not is_valid("workItem", document) or not isinstance(document, dict):
+        return False
+    known = turn.item(document["workItemId"])
     return (
-        is_valid("workItem", document)
-        and isinstance(document, dict)
-        and document["groupId"] == group.group_id
+        document["groupId"] == group.group_id
         and document["missionId"] == group.mission_id
+        and (known is None or known.group_id == group.group_id)
     )
 
 
@@ -138,7 +144,7 @@ def _mission_created(turn: Turn, group: Group, event: Document) -> None:
 def _mission_fact(turn: Turn, group: Group, event: Document) -> None:
     payload = event["payload"]
     for document in payload.get("workItems", ()):
-        if _belongs(document, group):
+        if belongs(turn, document, group):
             absorb(turn, group, document, payload, event)
 
 

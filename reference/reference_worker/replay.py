@@ -114,7 +114,7 @@ def _restore_items(turn: Turn, group: Group, state: Document, through: int) -> N
     documents = {
         document["workItemId"]: document
         for document in state.get("workItems", ())
-        if is_valid("workItem", document) and document["groupId"] == group.group_id
+        if facts.belongs(turn, document, group)
     }
     for item in turn.projection.items.of_group(group.group_id):
         if item.work_item_id not in documents:

@@ -241,3 +241,21 @@ def test_a_higher_session_silences_the_old_runtime(organization: Make) -> None:
     effects = org.deliver(org.sign(event, "authority", event["occurredAt"]))
     assert [e["type"] for e in effects] == ["cancel", "release"]
     assert org.deliver(org.offer("a2")) == []
+
+
+@pytest.mark.parametrize("claimed", [{}, {"groupId": A, "missionId": "urn:test:mission:A"}])
+def test_another_groups_event_changes_nothing_of_a_work_item(
+    organization: Make, claimed: dict[str, str]
+) -> None:
+    """MWP-WRK-008: not even where it claims the WorkItem for its own Group."""
+    org = organization()
+    org.open()
+    org.give("b1", group="B")
+    item = dict(org.items["urn:test:item:b1"])
+    item |= {"state": "cancelled", "revision": item["revision"] + 1}
+    item.pop("owner", None)
+    payload = {"workItem": {**item, **claimed}, "leases": [], "reason": "none"}
+    org.deliver(org.event(A, "work.cancelled", payload))
+    assert list(org.running()) == ["urn:test:item:b1"]
+    org.complete("b1")
+    assert org.starts() == ["b1"]

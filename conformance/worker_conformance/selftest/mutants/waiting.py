@@ -280,7 +280,7 @@ def clears_its_queue_on_stop(parts: Parts) -> None:
 def believes_any_group(parts: Parts) -> None:
     """Takes what an Event says of a WorkItem for a fact, whichever Group the Event is of."""
     is_valid = parts.get("documents.is_valid")
-    parts.replace("facts._belongs", lambda document, _group: is_valid("workItem", document))
+    parts.replace("facts.belongs", lambda _turn, document, _group: is_valid("workItem", document))
 
 
 class OneInboxForAll(Interposer):
