@@ -2,7 +2,7 @@
 
 CPython takes memory for frames in pieces of 16 kB and gives a piece back as soon as it is left. A
 loop that happens to stand at the edge of one pays for a piece, and for zeroing it, with every call
-that it makes: a tenth of a run's time. Never changes what a function does.
+that it makes: 3.6 of 39 seconds of eight properties. Never changes what a function does.
 """
 
 from __future__ import annotations
