@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 
 @frozen
@@ -42,12 +42,16 @@ CALM = Taste(
         **_PROGRESS,
         "accept_result": 16,
         "blocked": 4,
-        "challenge": 8,
+        "challenge": 14,
         **dict.fromkeys(("message", "weight"), 1),
     },
     {**ORDINARY_WORK, "slow_safe_point": 1},
+    items=(3, 4),
 )
 """Work comes, is done and verified. Nothing goes wrong: the ground for comparing two runs."""
+
+NEIGHBOURS = evolve(CALM, name="neighbours", groups=(2, 2))
+"""As calm, and never with one Group alone: for what one Group's trouble is to another."""
 
 EVERYTHING = Taste(
     "everything",
@@ -115,14 +119,15 @@ ENDINGS = Taste(
         **_ARRIVALS,
         **_PROGRESS,
         "flood": 0,
-        "unheard": 8,
+        "unheard": 14,
         **dict.fromkeys(("withdraw", "offer"), 12),
         "taken": 6,
         **dict.fromkeys(("race", "offer_other", "extend_offer"), 3),
         **dict.fromkeys(("revise", "fail", "cancel", "promote"), 3),
         **dict.fromkeys(("cancel_mission", "terminate_mission"), 1),
-        "end_membership": 4,
-        **dict.fromkeys(("move_membership", "silence"), 8),
+        "end_membership": 8,
+        "move_membership": 24,
+        "silence": 20,
         "late_report": 3,
         **dict.fromkeys(("manual", "deliver"), 2),
         "automatic": 8,
@@ -181,7 +186,7 @@ CHECKPOINTS = Taste(
         **_ARRIVALS,
         **_PROGRESS,
         "flood": 5,
-        "challenge": 24,
+        "challenge": 40,
         "blocked": 4,
         "crash": 8,
         "cut": 2,
@@ -200,13 +205,13 @@ FAILURES = Taste(
         "arrive": 10,
         "advance": 10,
         "failed": 20,
-        "crash": 6,
+        "crash": 12,
         "stop": 1,
         "cut": 2,
         **dict.fromkeys(("start", "heal"), 20),
     },
     {"retrying": 8, "ordinary": 1},
     items=(1, 3),
-    steps=(8, 20),
+    steps=(14, 26),
 )
 """Attempts fail, and sessions end between them."""

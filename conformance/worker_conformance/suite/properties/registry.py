@@ -30,7 +30,7 @@ class Rules:
     taste: Taste
     monitors: frozenset[str]
     served: bool = False
-    times: float = 1.5
+    times: float = 2
 
 
 @frozen
@@ -60,17 +60,17 @@ JUDGEMENTS: Mapping[str, Judgement] = {
     "PROP-0001": Rules(tastes.EVERYTHING, _monitors_of()),
     "PROP-0002": Rules(tastes.NETWORK, _monitors_of(Profile.REPLAY)),
     "PROP-0003": Rules(tastes.SESSIONS, _monitors_of(Profile.LEASES, Profile.OFFLINE)),
-    "PROP-0004": Rules(tastes.ENDINGS, _monitors_of(Profile.LEASES), times=3),
+    "PROP-0004": Rules(tastes.ENDINGS, _monitors_of(Profile.LEASES), times=4),
     "PROP-0005": Rules(tastes.GATES, _monitors_of(Profile.SCHEDULING)),
     "PROP-0006": Rules(
         tastes.CONTENTION, _monitors_of(Profile.SCHEDULING, Profile.ISOLATION), served=True
     ),
-    "PROP-0007": Rules(tastes.CHECKPOINTS, _monitors_of(Profile.PREEMPTION), times=3),
-    "PROP-0008": Rules(tastes.FAILURES, _monitors_of(Profile.RETRIES), times=3),
+    "PROP-0007": Rules(tastes.CHECKPOINTS, _monitors_of(Profile.PREEMPTION), times=2.5),
+    "PROP-0008": Rules(tastes.FAILURES, _monitors_of(Profile.RETRIES)),
     "PROP-0009": Relation(variations.duplicates),
     "PROP-0010": Relation(variations.redelivery),
     "PROP-0011": Relation(variations.reordered),
-    "PROP-0012": Relation(variations.interleaved),
+    "PROP-0012": Relation(variations.interleaved, tastes.NEIGHBOURS),
     "PROP-0013": Relation(variations.crashes),
     "PROP-0014": Relation(variations.lost_answers),
     "PROP-0015": Relation(variations.stops),
@@ -78,10 +78,10 @@ JUDGEMENTS: Mapping[str, Judgement] = {
     "PROP-0017": Relation(variations.snapshots),
     "PROP-0018": Relation(variations.replaced_sessions),
     "PROP-0019": Relation(variations.cut_connection),
-    "PROP-0020": Relation(variations.cut_group),
+    "PROP-0020": Relation(variations.cut_group, tastes.NEIGHBOURS),
     "PROP-0021": Relation(variations.unanswered),
     "PROP-0022": Relation(variations.noise),
     "PROP-0023": Relation(variations.forgeries),
-    "PROP-0024": Relation(variations.alone),
+    "PROP-0024": Relation(variations.alone, tastes.NEIGHBOURS),
 }
 """The judgement of every property in the catalogue; a test keeps the two together."""
