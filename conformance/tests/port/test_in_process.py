@@ -11,7 +11,7 @@ from worker_conformance.documents.strict_json import parse
 from worker_conformance.errors import AdapterError, SuiteError
 from worker_conformance.port.contract import HookNotSupported
 from worker_conformance.port.in_process import InProcessPort
-from worker_conformance.port.isolation import NotJson, isolated
+from worker_conformance.port.isolation import NotJson, isolated, isolated_json
 
 NOW = "2026-07-15T00:00:00Z"
 DECLARATION = {"portVersion": "1", "name": "W", "version": "1", "language": "C", "profiles": []}
@@ -141,6 +141,20 @@ def test_a_value_passes_as_its_text_would(name: str) -> None:
     copied, parsed = isolated(value), parse(json.dumps(value))
     assert copied == parsed
     assert json.dumps(copied) == json.dumps(parsed)
+
+
+@pytest.mark.parametrize("name", SAME_AS_TEXT)
+def test_what_is_built_of_json_values_is_copied_alike(name: str) -> None:
+    value = {"value": SAME_AS_TEXT[name]}
+    copied = isolated_json(value)  # type: ignore[arg-type]  # tuples and enumerations too
+    assert copied == isolated(value)
+    assert json.dumps(copied) == json.dumps(isolated(value))
+    assert copied is not value
+
+
+def test_a_number_that_is_not_finite_is_refused_also_in_haste() -> None:
+    with pytest.raises(NotJson):
+        isolated_json({"value": float("nan")})
 
 
 def deep(levels: int) -> object:

@@ -38,9 +38,10 @@ WORDS_OF_EFFECTS = frozenset(
 
 def command_of(effect: JsonObject) -> JsonObject | None:
     """The Command inside a `frame` effect, or None for anything else."""
-    if effect.get("type") != "frame" or find(effect, "frame", "frameType") != "COMMAND":
+    frame = effect.get("frame") if effect.get("type") == "frame" else None
+    if not isinstance(frame, dict) or frame.get("frameType") != "COMMAND":
         return None
-    command = find(effect, "frame", "command")
+    command = frame.get("command")
     return command if isinstance(command, dict) else None
 
 

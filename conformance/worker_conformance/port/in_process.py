@@ -10,7 +10,7 @@ import contextlib
 import io
 import traceback
 from collections.abc import Callable
-from typing import Protocol, TypeVar, cast
+from typing import Protocol, TypeVar
 
 from attrs import define, field
 
@@ -19,7 +19,7 @@ from worker_conformance.errors import AdapterError, SuiteError
 from worker_conformance.port import messages
 from worker_conformance.port.contract import HOOK_NOT_SUPPORTED, Answer, HookNotSupported
 from worker_conformance.port.declaration import Declaration
-from worker_conformance.port.isolation import NotJson, isolated, kind_of
+from worker_conformance.port.isolation import NotJson, isolated, isolated_json, kind_of
 
 STDERR_KEPT_CHARACTERS = 64 * 1024  # the end of a log
 SHOWN_FRAMES_MAX = 5  # the raise and its nearest callers
@@ -139,7 +139,7 @@ def _last_frames(error: Exception) -> str:
 
 def _ours(stimulus: JsonObject) -> JsonObject:
     try:
-        return cast(JsonObject, isolated(stimulus))
+        return isolated_json(stimulus)
     except NotJson as finding:
         raise SuiteError(
             "invalid-message", f"a stimulus is not JSON: {finding.cause}", "see what built it"

@@ -8,6 +8,7 @@ have made of the text, so that a Worker which passes in-process passes over stdi
 import math
 from typing import cast
 
+import orjson
 from attrs import frozen
 
 from worker_conformance.documents.json_types import JsonObject, JsonValue
@@ -29,6 +30,21 @@ class NotJson(Exception):  # noqa: N818 - a finding about a value; callers say w
 def isolated(value: object) -> JsonValue:
     """Return a copy of `value` that shares nothing mutable with it; raise `NotJson`."""
     return _copy(value, 0)
+
+
+def isolated_json(value: JsonObject) -> JsonObject:
+    """As `isolated`, four times as fast, for what is built of JSON values already.
+
+    `orjson` writes `null` for a number that is not finite, and takes a UUID for a text; so this is
+    nothing for what a Worker answers.
+    """
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_STRICT_INTEGER)
+    except orjson.JSONEncodeError:
+        return cast(JsonObject, isolated(value))
+    if b"null" in text:
+        return cast(JsonObject, isolated(value))
+    return cast(JsonObject, orjson.loads(text))
 
 
 def _copy(value: object, depth: int) -> JsonValue:
