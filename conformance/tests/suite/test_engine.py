@@ -53,8 +53,17 @@ def test_chosen_checks_are_run_and_told_about() -> None:
     assert sorted(listener.ended) == sorted(CHOSEN)
 
 
-def test_two_processes_find_what_one_finds() -> None:
+def test_two_processes_find_what_one_finds(monkeypatch) -> None:
+    monkeypatch.setattr(engine, "PROCESS_WEIGHT", 1)  # else three short checks share one
     assert run(evolve(OPTIONS, jobs=2), Listener()) == run(OPTIONS, Listener())
+
+
+def test_few_checks_bring_up_no_processes() -> None:
+    everything = list(catalogue())
+    one, few = checks.select(["SCHED-0003"], []), checks.select(["ISOL-00*"], [])
+    assert engine.worthwhile_jobs(one) == engine.worthwhile_jobs(few) == 1
+    assert engine.worthwhile_jobs(checks.select(["PROP-*"], [])) >= 8
+    assert engine.worthwhile_jobs(everything) >= 16
 
 
 def test_a_process_on_stdio_gets_the_same_verdicts() -> None:

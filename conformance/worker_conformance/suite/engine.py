@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from math import ceil
 from pathlib import Path
 from time import perf_counter
 
@@ -63,7 +64,10 @@ _PYTEST_MUTE = ("terminal", "cacheprovider", "junitxml", "doctest", "pastebin", 
 """pytest's own output and files are not ours; the listener hears the same reports."""
 
 
-WORLDS, WORLDS_THOROUGH = 8, 5_000
+LONG_WEIGHT, PROCESS_WEIGHT = 25, 50
+"""What a long check takes, and a process until it is up, against a short check: in vectors."""
+
+WORLDS, WORLDS_THOROUGH = 6, 5_000
 """Worlds of each property, in the ordinary run and in one that takes hours."""
 
 
@@ -264,11 +268,12 @@ def play(to_play: Sequence[CheckInfo], options: RunOptions, collector: Collector
     arguments += ["-p", _PLUGIN, "--capture=no"]
     arguments += [word for name in _PYTEST_MUTE for word in ("-p", f"no:{name}")]
     plugins: list[object] = [collector]
-    if options.jobs > 1:
+    jobs = min(options.jobs, worthwhile_jobs(to_play))
+    if jobs > 1:
         from worker_conformance.suite.sharing_out import SharingOut
 
         # One check at a time, and the long ones first, so that all processes end at the same time.
-        arguments += ["-p", "xdist", "-n", str(options.jobs), "--dist", "load"]
+        arguments += ["-p", "xdist", "-n", str(jobs), "--dist", "load"]
         plugins.append(SharingOut())
     with _own_pytest():
         code = pytest.main(arguments, plugins=plugins)
@@ -281,6 +286,12 @@ def play(to_play: Sequence[CheckInfo], options: RunOptions, collector: Collector
             f"{len(missing)} check(s) came to no result, the first is {missing[0]}",
             collector.trouble or "run it alone to see more",
         )
+
+
+def worthwhile_jobs(to_play: Sequence[CheckInfo]) -> int:
+    """As many processes as have more to do than to come up."""
+    weight = sum(1 if _is_short(info) else LONG_WEIGHT for info in to_play)
+    return ceil(weight / PROCESS_WEIGHT)
 
 
 @contextmanager

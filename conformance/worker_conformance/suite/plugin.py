@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING
 import pytest
 from attrs import asdict, evolve, frozen
 
-from worker_conformance.errors import AdapterError
+from worker_conformance.errors import AdapterError, SuiteError
 from worker_conformance.judge.verdicts import CheckKind, CheckResult, Verdict
 from worker_conformance.port.locate import locate
 from worker_conformance.report.story import story
 from worker_conformance.suite.bench import Bench
-from worker_conformance.suite.checks import CheckInfo, info_of, scenarios
+from worker_conformance.suite.checks import CheckInfo, info_of, scenario_of
 from worker_conformance.suite.comparisons.catalogue import BY_ID as COMPARISONS
 from worker_conformance.suite.comparisons.judging import judge as judge_comparison
 from worker_conformance.suite.parcel import Parcel
@@ -101,6 +101,8 @@ def bench(pytestconfig: pytest.Config) -> Iterator[Bench]:
     orders = _orders(pytestconfig)
     with Bench(locate(orders.worker, orders.timeout_seconds)) as opened, _collecting_seldom():
         yield opened
+    if ORDERS not in pytestconfig.stash:
+        gc.freeze()  # pytest looks for garbage once more, and this process has no need for it
 
 
 @contextmanager
@@ -137,7 +139,10 @@ def judge(bench: Bench, theatre: Callable[[], Theatre], request: pytest.FixtureR
     def played_of(check_id: str) -> Played:
         if check_id in COMPARISONS:
             return judge_comparison(check_id, bench, orders.seed)
-        return bench.play(scenarios()[check_id], orders.seed)
+        scenario = scenario_of(check_id)
+        if scenario is None:
+            raise SuiteError("no-such-check", f"there is no vector {check_id}", "run it by its ID")
+        return bench.play(scenario, orders.seed)
 
     def judge_scenario(info: CheckInfo) -> Parcel:
         began = perf_counter()

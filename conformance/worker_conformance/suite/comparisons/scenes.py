@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from worker_conformance.errors import SuiteError
 from worker_conformance.scenario.loader import load_text
 from worker_conformance.scenario.model import Scenario
-from worker_conformance.suite.checks import scenarios
+from worker_conformance.suite.checks import scenario_of
 
 WAITING = ("DISC-0004", "DISC-0010", "DISC-0011", "DISC-0013")
 PREEMPTION = ("DISC-0003", "DISC-0015", "ISOL-0010", "ISOL-0016")
@@ -52,7 +53,11 @@ steps:
 
 def by_id(check_ids: Iterable[str]) -> tuple[Scenario, ...]:
     """Vectors as scenes."""
-    return tuple(scenarios()[check_id] for check_id in check_ids)
+    found = {check_id: scenario_of(check_id) for check_id in check_ids}
+    missing = [check_id for check_id, scene in found.items() if scene is None]
+    if missing:
+        raise SuiteError("no-such-check", f"there is no vector {missing[0]}", "name one that is")
+    return tuple(scene for scene in found.values() if scene is not None)
 
 
 def telling() -> Scenario:
