@@ -98,7 +98,8 @@ export class GroupHistory {
   }
 
   takeMembership(membership, agentId) {
-    if (membership.member.id !== agentId || membership.membershipEpoch < this.membershipEpoch) return;
+    if (membership.groupId !== this.groupId || membership.member.id !== agentId) return;
+    if (membership.membershipEpoch < this.membershipEpoch) return;
     this.membership = membership;
     this.membershipEpoch = membership.membershipEpoch;
   }

@@ -90,7 +90,9 @@ impl GroupHistory {
         let payload = &event["payload"];
         let kind = text(event, "kind");
         match kind {
-            "membership.changed" | "membership.ended" => {
+            "membership.changed" | "membership.ended"
+                if text(&payload["membership"], "groupId") == text(event, "groupId") =>
+            {
                 self.take_membership(&payload["membership"], reader.agent_id);
             }
             "approval.execution.granted" => {
@@ -139,6 +141,9 @@ impl GroupHistory {
         let mission_state = text(&state["mission"], "state");
         restored.mission_is_over = matches!(mission_state, "approved" | "cancelled" | "failed");
         for membership in entries(state, "memberships") {
+            if text(membership, "groupId") != text(snapshot, "groupId") {
+                continue;
+            }
             restored.take_membership(membership, reader.agent_id);
         }
         for document in entries(state, "workItems") {
