@@ -72,7 +72,7 @@ def _decode_point(encoded: bytes) -> Point:
 def strict_public_key(text: str) -> bytes:
     """The 32 bytes of an acceptable public key. Raises ValueError.
 
-    MWP-IDN-009: canonical, on the curve, not the identity, in the prime-order subgroup. With such a
+    MWP-SDV-005: canonical, on the curve, not the identity, in the prime-order subgroup. With such a
     key and the library's comparison of the recomputed `R` with the received bytes, no noncanonical,
     small-order or mixed-order `R` can verify, and the library refuses `S >= L`; so the strict
     checks on the signature need no arithmetic of their own.
@@ -166,7 +166,7 @@ class KeyRing:
                 known = bindings.get(binding.key_id)
                 bindings[binding.key_id] = known.merged(binding) if known else binding
             except (KeyError, TypeError, ValueError):
-                coherent = False  # MWP-IDN-009: one invalid unrelated record fails every lookup
+                coherent = False  # MWP-SDV-008: one invalid unrelated record fails every lookup
         distinct = {binding.public_key for binding in bindings.values()}
         return evolve(self, bindings=bindings, coherent=coherent and len(distinct) == len(bindings))
 

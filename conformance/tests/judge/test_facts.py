@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from worker_conformance.documents.json_types import JsonObject
+from worker_conformance.documents.json_types import JsonObject, JsonValue
 from worker_conformance.judge.facts import Facts, GroupFact
 from worker_conformance.judge.trace import EntryKind, NoteKind, Trace
 
-AGENT, GROUP, WORK = "agent:w", "group:a", "work:a1"
+AGENT, GROUP, OTHER, WORK = "agent:w", "group:a", "group:b", "work:a1"
 AT = "2026-01-01T00:00:00Z"
 
 
@@ -34,12 +34,21 @@ class Story:
     def frame(self, **frame: JsonObject) -> None:
         self.says({"type": "frames", "now": AT, "frames": [{"frameId": "frame:1", **frame}]})
 
-    def event(self, sequence: int, **payload: JsonObject) -> None:
+    def joins(self, group_id: str) -> None:
+        self.says({"type": "join", "group": {"groupId": group_id}})
+
+    def event(
+        self,
+        sequence: int,
+        group_id: str = GROUP,
+        kind: str = "work.offer.accepted",
+        **payload: JsonValue,
+    ) -> None:
         document: JsonObject = {
-            "groupId": GROUP,
+            "groupId": group_id,
             "sequence": sequence,
-            "eventId": f"event:{sequence}",
-            "kind": "work.offer.accepted",
+            "eventId": f"event:{group_id}:{sequence}",
+            "kind": kind,
             "payload": {**payload},
         }
         self.frame(event=document)
@@ -97,6 +106,23 @@ def test_what_waited_for_an_earlier_event_need_not_outlive_the_subscription() ->
     assert (story.group.contiguous, story.kept) == (3, 2)
     story.event(3)
     assert story.kept == 3
+
+
+def test_no_group_speaks_of_anothers_work_or_membership() -> None:
+    story = Story()
+    story.joins(OTHER)
+    story.event(1, workItem=owned(1))
+    for sequence, claimed in enumerate((GROUP, OTHER), start=1):
+        document = {**owned(1), "state": "cancelled", "groupId": claimed}
+        story.event(sequence, OTHER, workItem=document)
+        story.event(sequence + 2, OTHER, workItems=[document])
+    (item,) = story.facts.items.values()
+    assert (item.group_id, item.state) == (GROUP, "queued")
+    ended = {"groupId": GROUP, "member": {"type": "agent", "id": AGENT}, "state": "ended"}
+    story.event(5, OTHER, "membership.ended", membership=ended)
+    assert story.group.member
+    story.event(2, GROUP, "membership.ended", membership=ended)
+    assert not story.group.member
 
 
 def test_what_was_in_order_is_kept_over_a_crash() -> None:

@@ -106,6 +106,32 @@ def test_what_is_filed_in_the_wrong_group_is_true_to_the_form_and_changes_nothin
     assert desk.view() == before
 
 
+def test_another_groups_work_can_be_claimed(desk, check_event) -> None:
+    other = desk.organization.group("B")
+    desk.reach("active")
+    before = desk.view()
+    other.act(Act(ActKind.MISFILED, args={"what": "claim"}), desk.micros)
+    event = other.events[-1]
+    check_event(event, desk.registry)
+    document = event["payload"]["workItem"]
+    assert (document["workItemId"], document["groupId"]) == (desk.work_id(), other.group_id)
+    assert document["missionId"] == desk.organization.names.mission_id(other.name)
+    assert {lease["groupId"] for lease in event["payload"]["leases"]} == {other.group_id}
+    assert desk.view() == before
+
+
+def test_another_groups_membership_can_be_said_to_have_ended(desk, check_event) -> None:
+    other = desk.organization.group("B")
+    desk.reach("active")
+    other.act(Act(ActKind.MISFILED, args={"what": "membership"}), desk.micros)
+    event = other.events[-1]
+    check_event(event, desk.registry)
+    document = event["payload"]["membership"]
+    assert (event["kind"], document["state"]) == ("membership.ended", "ended")
+    assert document["groupId"] == desk.group.group_id
+    assert desk.last["groupId"] == desk.group.group_id  # whose own log has not grown
+
+
 @pytest.mark.parametrize("kind", EVENTS)
 def test_an_act_appends_one_valid_signed_event(desk, check_event, kind) -> None:
     ready(desk, kind)

@@ -2,12 +2,23 @@
 
 import pytest
 
-from worker_conformance.documents import signing
+from worker_conformance.documents import base64url, signing
+from worker_conformance.documents.ed25519 import (
+    FIELD_PRIME,
+    GROUP_ORDER,
+    IDENTITY,
+    decode_point,
+    is_identity,
+    multiply,
+    public_key_fault,
+)
 from worker_conformance.documents.registry import KeyRegistry
 from worker_conformance.documents.schemas import DocumentKind, problems
 from worker_conformance.documents.signing import Refused, Verified
 from worker_conformance.errors import SuiteError
 from worker_conformance.organization.outcomes import Accepted
+from worker_conformance.organization.points import POINTS
+from worker_conformance.scenario import around
 from worker_conformance.scenario.model import ActKind, Scenario
 from worker_conformance.scenario.surroundings import ChangeKeys, RegisterCard
 
@@ -79,6 +90,42 @@ def test_a_spoiled_registry_is_shown_to_the_worker_alone(desk) -> None:
     assert registry.fault is not None
     desk.reach("offered")
     assert isinstance(desk.do("work.accept_offer"), Accepted)
+
+
+def told_of(desk, point: str) -> KeyRegistry:
+    told = desk.organization.change_keys(ChangeKeys("bind", "rival", point), desk.micros)
+    return KeyRegistry.from_port({**desk.organization.organization(), **told})
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_half_of_the_points_are_public_keys(desk, point: str) -> None:
+    lawful = point in {"base_point", "negative_base_point", "largest", "smallest"}
+    assert (told_of(desk, point).fault is None) is lawful
+    octets = base64url.decode(POINTS[point])
+    assert octets is not None
+    assert (public_key_fault(octets) is None) is lawful
+
+
+def test_a_point_breaks_one_part_of_the_rule() -> None:
+    points = {name: decode_point(base64url.decode(text) or b"") for name, text in POINTS.items()}
+    assert points["off_curve"] is points["unreduced_identity"] is None
+    assert points["identity"] == IDENTITY
+    mixed = points["mixed_order"]
+    assert mixed is not None
+    assert not is_identity(multiply(8, mixed))
+    assert not is_identity(multiply(GROUP_ORDER, mixed))
+    assert is_identity(multiply(2 * GROUP_ORDER, mixed))
+
+
+def test_no_other_key_lies_beyond_the_largest_and_the_smallest() -> None:
+    beyond = [*range(26), *(FIELD_PRIME - less for less in range(1, 9))]
+    for y in beyond:
+        for sign in (0, 1 << 255):
+            assert public_key_fault((y | sign).to_bytes(32, "little")) is not None
+
+
+def test_what_a_vector_can_name_is_what_there_is() -> None:
+    assert tuple(POINTS) == around.POINTS
 
 
 def test_a_change_in_one_world_does_not_reach_another_of_the_same_seed(open_desk) -> None:

@@ -18,6 +18,7 @@ from worker_conformance.scenario.loader import load, load_text
 from worker_conformance.scenario.model import (
     ACKED,
     FALSE_APPROVALS,
+    MISFILED,
     Act,
     Action,
     ActKind,
@@ -150,6 +151,7 @@ def arguments(kind: ActKind) -> st.SearchStrategy[dict[str, object]]:
             "epoch": ORDINALS,
             "how": st.sampled_from(FALSE_APPROVALS),
         },
+        ActKind.MISFILED: {"what": st.sampled_from(MISFILED)},
         ActKind.CHILD_FAILED: {"indispensable": st.booleans()},
     }
     optional = {"critical": st.booleans(), **own.get(kind, {})}
@@ -261,8 +263,14 @@ def surroundings(groups: list[str]) -> st.SearchStrategy[Action]:
         | st.builds(SetClock, SECONDS | SECONDS.map(lambda seconds: -seconds))
         | st.builds(
             ChangeKeys,
-            st.sampled_from(around.KEY_CHANGES),
+            st.sampled_from([one for one in around.KEY_CHANGES if one != "bind"]),
             st.sampled_from(around.AUTHORIZED_ROLES),
+        )
+        | st.builds(
+            ChangeKeys,
+            st.just("bind"),
+            st.sampled_from(around.ORGANIZATION_ROLES),
+            st.sampled_from(around.POINTS),
         )
         | st.builds(RegisterCard, ORDINALS, st.sampled_from(around.CARD_SIGNERS))
         | st.builds(AnnounceSession, st.booleans())

@@ -410,16 +410,14 @@ class Facts:
 
     def _event(self, event: JsonObject) -> None:
         payload = _object(event.get("payload"))
-        kind = str(event.get("kind"))
-        if find(payload, "workItem", "groupId") not in (None, event.get("groupId")):
-            return  # MWP-WRK-008: status is authoritative in the WorkItem's own Group's log alone
-        for document in _objects(payload.get("leases")):
-            self._lease(document)
-        for item in (payload.get("workItem"), *_objects(payload.get("workItems"))):
-            if isinstance(item, dict):
-                self._work_item(item)
+        kind, group_id = str(event.get("kind")), str(event.get("groupId"))
+        if not self._is_at_home(_object(payload.get("workItem")), group_id):
+            return
+        self._documents(payload, group_id)
         if kind in {"membership.changed", "membership.ended"}:
-            self._membership(_object(payload.get("membership")))
+            document = _object(payload.get("membership"))
+            if document.get("groupId") == group_id:
+                self._membership(document)
         elif kind == "approval.execution.granted":
             self._approval(payload)
         elif isinstance(payload.get("cumulativeUsage"), dict):
@@ -428,6 +426,24 @@ class Facts:
             group = self.groups.now(str(event.get("groupId")))
             if group is not None:
                 self.groups.set(group.group_id, evolve(group, ended=True))
+
+    def _documents(self, payload: JsonObject, group_id: str) -> None:
+        """Take over the leases and WorkItems that an Event carries."""
+        for lease in _objects(payload.get("leases")):
+            if self._is_at_home(lease, group_id):
+                self._lease(lease)
+        for item in (_object(payload.get("workItem")), *_objects(payload.get("workItems"))):
+            if item and self._is_at_home(item, group_id):
+                self._work_item(item)
+
+    def _is_at_home(self, document: JsonObject, group_id: str) -> bool:
+        """Whether a Group's log may speak of it (MWP-WRK-008).
+
+        What is known of another Group stays there, whatever this document claims.
+        """
+        known = self.items.now(str(document.get("workItemId")))
+        here = known is None or known.group_id == group_id
+        return here and document.get("groupId", group_id) == group_id
 
     def _usage(self, payload: JsonObject) -> None:
         """Whether something that the contract gives is used up."""

@@ -25,7 +25,7 @@ from worker_conformance.organization.moves import Holder, Moved
 from worker_conformance.organization.outcomes import Appended
 from worker_conformance.organization.signatures import signed
 from worker_conformance.organization.transitions import Transition
-from worker_conformance.scenario.model import DAY_SECONDS, Act, ActKind
+from worker_conformance.scenario.model import DAY_SECONDS, MISFILED, Act, ActKind
 
 GRANT_SECONDS = 7 * DAY_SECONDS
 """How long an execution approval holds where the scenario does not say."""
@@ -108,14 +108,49 @@ def _extension(ledger: Ledger, act: Act, now: int) -> _Done:
 
 
 def _misfiled(ledger: Ledger, act: Act, now: int) -> _Done:
-    others = (items for name, items in ledger.shared.items_of.items() if name != ledger.name)
-    owned = next((one for items in others for one in items.values() if one.owner is not None), None)
+    """Say something of another Group that would hold, were it said there (MWP-WRK-008)."""
+    what = str(act.args.get("what", MISFILED[0]))
+    others = [name for name in ledger.shared.items_of if name != ledger.name]
+    owned = next(
+        (
+            (name, item)
+            for name in others
+            for item in ledger.shared.items_of[name].values()
+            if item.owner is not None
+        ),
+        None,
+    )
     if owned is None:
         raise SuiteError("nothing-to-misfile", f"no Group but {ledger.name} has work that is owned")
+    home, item = owned
+    if what == "membership":
+        plan = evolve(ledger.plan, name=home)
+        document = ledger.first_membership.ended(now).document(plan, ledger.names)
+        return append(ledger, act, now, "membership.ended", {"membership": document})
     reason = "Filed in the wrong Group."
-    moved = moves.end(owned, Transition.CANCEL, reason, now)
+    moved = moves.end(item, Transition.CANCEL, reason, now)
     payload = payloads.changed(moved, reason)
+    if what == "claim":
+        payload = _claimed(payload, home, ledger)
     return append(ledger, act, now, "work.cancelled", payload, item=moved.item)
+
+
+def _claimed(payload: JsonObject, home: str, ledger: Ledger) -> JsonObject:
+    """The same payload, whose documents name this Group as their own."""
+    names = ledger.names
+    ours = {
+        names.group_id(home): ledger.group_id,
+        names.mission_id(home): names.mission_id(ledger.name),
+    }
+
+    def told(value: JsonValue) -> JsonValue:
+        if isinstance(value, dict):
+            return {name: told(member) for name, member in value.items()}
+        if isinstance(value, list):
+            return [told(member) for member in value]
+        return ours.get(value, value) if isinstance(value, str) else value
+
+    return {name: told(member) for name, member in payload.items()}
 
 
 # --- offers -------------------------------------------------------------------------------

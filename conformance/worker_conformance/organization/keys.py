@@ -25,6 +25,7 @@ from worker_conformance.documents.signing import SigningKey
 from worker_conformance.errors import SuiteError
 from worker_conformance.organization.moments import text
 from worker_conformance.organization.names import Names
+from worker_conformance.organization.points import POINTS, SMALL_ORDER_POINT
 from worker_conformance.scenario.surroundings import ChangeKeys
 
 VALID_FROM = "2026-01-01T00:00:00Z"
@@ -52,9 +53,6 @@ AUTHORIZED: Mapping[str, str] = {
 }
 """The Port's member and the role that it authorizes."""
 
-SMALL_ORDER_POINT = base64url.encode(bytes(32))
-"""The point with y = 0: canonical, on the curve, and of order four (MWP-SDV-005)."""
-
 
 @lru_cache(maxsize=64)  # checking nine public keys takes ten milliseconds
 def keyring(seed: int) -> Keyring:
@@ -67,8 +65,8 @@ class Keyring:
     """One signing key a role, and the registry evidence over all of them.
 
     A value: a change of the registry makes a new one. `former` holds the keys that a rotation has
-    ended, `deauthorized` the roles that were taken away, `spoiled` registry entries that the Worker
-    is shown beside the true ones.
+    ended, `deauthorized` the roles that were taken away, `shown` registry entries that the
+    Worker is shown beside the true ones.
     """
 
     names: Names
@@ -76,7 +74,7 @@ class Keyring:
     registry: KeyRegistry = field()
     former: Mapping[str, SigningKey] = field(factory=dict)
     deauthorized: frozenset[str] = frozenset()
-    spoiled: tuple[JsonObject, ...] = ()
+    shown: tuple[JsonObject, ...] = ()
 
     @keys.default
     def _keys(self) -> Mapping[str, SigningKey]:
@@ -113,7 +111,7 @@ class Keyring:
 
     def entries(self) -> list[JsonObject]:
         """The registry as the Port's `keys` list."""
-        return [*map(port_key, self.registry.bindings), *self.spoiled]
+        return [*map(port_key, self.registry.bindings), *self.shown]
 
     def authorized(self) -> JsonObject:
         """Who may sign Events, Snapshots, Agent Cards and execution approvals."""
@@ -126,6 +124,8 @@ class Keyring:
 
     def changed(self, step: ChangeKeys, now: int) -> Keyring:
         """The keyring after a change of the registry."""
+        if step.change == "bind":
+            return self._shown(step.role, step.point, POINTS[step.point])
         return _CHANGES[step.change](self, step.role, now)
 
     def _rotated(self, role: str, now: int) -> Keyring:
@@ -149,15 +149,18 @@ class Keyring:
         return evolve(self, deauthorized=self.deauthorized | {role})
 
     def _spoiled(self, role: str, _now: int) -> Keyring:
-        """The Worker alone sees the broken entry: the Authority's own evidence stays whole."""
+        return self._shown(role, "spoiled", SMALL_ORDER_POINT)
+
+    def _shown(self, role: str, label: str, public_key: str) -> Keyring:
+        """The Worker alone sees the entry: the Authority's own evidence stays as it is."""
         entry: JsonObject = {
-            "keyId": self.names.key_id(f"{role}-spoiled"),
+            "keyId": self.names.key_id(f"{role}-{label.replace('_', '-')}"),
             "principal": self.actor(role),
             "algorithm": "Ed25519",
-            "publicKey": SMALL_ORDER_POINT,
+            "publicKey": public_key,
             "validFrom": VALID_FROM,
         }
-        return evolve(self, spoiled=(*self.spoiled, entry))
+        return evolve(self, shown=(*self.shown, entry))
 
     def _ended(self, key: SigningKey, status: ValidityStatus) -> KeyRegistry:
         def ended(binding: Binding) -> Binding:

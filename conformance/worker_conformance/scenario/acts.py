@@ -7,7 +7,7 @@ WorkItem. Never carries an act out (`organization` does).
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from worker_conformance.scenario.model import FALSE_APPROVALS, HARD_DATA, Act, ActKind
+from worker_conformance.scenario.model import FALSE_APPROVALS, HARD_DATA, MISFILED, Act, ActKind
 from worker_conformance.scenario.plans import CONTRACT_MEMBERS
 from worker_conformance.scenario.values import (
     DURATION,
@@ -67,6 +67,7 @@ _ARGUMENTS: Mapping[ActKind, tuple[Member, ...]] = MappingProxyType(
             Member("how", "how", choice(*FALSE_APPROVALS)),
             *_CARRIED,
         ),
+        ActKind.MISFILED: (Member("what", "what", choice(*MISFILED)), *_CARRIED),
         ActKind.REVISE: (_WORK, *CONTRACT_MEMBERS, *_CARRIED),
         ActKind.CHILD_FAILED: (_WORK, Member("indispensable", "indispensable", TRUTH), *_CARRIED),
     }

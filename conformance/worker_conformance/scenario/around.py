@@ -6,7 +6,7 @@ Reads and writes `join`, `leave`, `clock`, `keys`, `card`, `session`, `token`, `
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import get_args
 
 from attrs import asdict
 
@@ -20,6 +20,7 @@ from worker_conformance.scenario.surroundings import (
     ChangeToken,
     Disturbance,
     Join,
+    KeyChange,
     Leave,
     Network,
     Raw,
@@ -57,7 +58,18 @@ from worker_conformance.scenario.yaml_reader import (
     refusal,
 )
 
-KEY_CHANGES = ("rotate", "revoke", "deauthorize", "spoil")
+KEY_CHANGES = ("rotate", "revoke", "deauthorize", "spoil", "bind")
+POINTS = (
+    "identity",
+    "unreduced_identity",
+    "mixed_order",
+    "off_curve",
+    "base_point",
+    "negative_base_point",
+    "largest",
+    "smallest",
+)
+"""What `bind` can show as a public key: four that are none, and four that are (MWP-SDV-005)."""
 ORGANIZATION_ROLES = (
     "rival",
     "coordinator",
@@ -119,6 +131,10 @@ _TOKEN = (
     Member("expires", "expires_seconds", DURATION),
     Member("wrong", "wrong", choice(*WRONG_BINDINGS)),
 )
+_BINDING = (
+    Member("role", "role", choice(*ORGANIZATION_ROLES)),
+    Member("point", "point", choice(*POINTS)),
+)
 _CARD = (
     Member("version", "version", POSITIVE),
     Member("signer", "signer", choice(*CARD_SIGNERS)),
@@ -162,6 +178,8 @@ def _read_keys(node: YamlNode, names: Names) -> Surrounding:
     change = _key_change(word)
     if change is None:
         raise refusal(place, f"unknown change '{word}'", did_you_mean(word, KEY_CHANGES))
+    if change == "bind":
+        return _read_binding(value)
     role = text(value)
     roles = AUTHORIZED_ROLES if change == "deauthorize" else ORGANIZATION_ROLES
     if role not in roles:
@@ -169,12 +187,20 @@ def _read_keys(node: YamlNode, names: Names) -> Surrounding:
     return ChangeKeys(change, role)
 
 
-def _key_change(word: str) -> Literal["rotate", "revoke", "deauthorize", "spoil"] | None:
-    changes: Mapping[str, Literal["rotate", "revoke", "deauthorize", "spoil"]] = {
+def _read_binding(node: YamlNode) -> ChangeKeys:
+    members = read_members(node, _BINDING, "bind")
+    if set(members) != {"role", "point"}:
+        raise refusal(node.place, "a binding is incomplete", "write {role: rival, point: identity}")
+    return ChangeKeys("bind", str(members["role"]), str(members["point"]))
+
+
+def _key_change(word: str) -> KeyChange | None:
+    changes: Mapping[str, KeyChange] = {
         "rotate": "rotate",
         "revoke": "revoke",
         "deauthorize": "deauthorize",
         "spoil": "spoil",
+        "bind": "bind",
     }
     return changes.get(word)
 
@@ -295,6 +321,8 @@ def write_around(step: Surrounding) -> Plain:
             return {"leave": _write_groups(groups)}
         case SetClock(offset_seconds=offset):
             return {"clock": _write_clock(offset)}
+        case ChangeKeys(change="bind", role=role, point=point):
+            return {"keys": {"bind": {"role": role, "point": point}}}
         case ChangeKeys(change=change, role=role):
             return {"keys": {change: role}}
         case RegisterCard(version=version, signer=signer):

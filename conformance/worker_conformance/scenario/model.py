@@ -194,6 +194,10 @@ FALSE_APPROVALS = ("signature", "approver", "decision")
 """An Approval whose signature is wrong, whose approver may not approve, or that denies."""
 
 
+MISFILED = ("work", "claim", "membership")
+"""Of another Group: an end of work, the same with a claim on it, an end of a Membership."""
+
+
 HARD_DATA = ("numbers", "names", "text")
 """Data of an Extension Profile whose canonical bytes are easily made wrong."""
 
@@ -204,7 +208,7 @@ class Act:
 
     Known `args`: `text` (message), `changes` (revise: WorkPlan members), `expires_seconds`
     (grant), `critical` (extension), `data` (extension: one of HARD_DATA),
-    `epoch` (grant: for another Ownership Epoch), `how` (grant:
+    `epoch` (grant: for another Ownership Epoch), `what` (misfiled: one of MISFILED), `how` (grant:
     what is wrong with it, one of FALSE_APPROVALS), `indispensable` (child_failed).
     """
 

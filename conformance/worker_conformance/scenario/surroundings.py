@@ -37,17 +37,23 @@ class SetClock:
     offset_seconds: int
 
 
+KeyChange = Literal["rotate", "revoke", "deauthorize", "spoil", "bind"]
+
+
 @frozen
 class ChangeKeys:
     """The key registry changes for one role of the Organization, and the Worker is told.
 
     `rotate`: the old key ends now and a new one signs from now on. `revoke`: the key is revoked
     now, without a successor. `deauthorize`: the key stays good, its holder has lost the role.
-    `spoil`: the registry shows a binding for this role that cannot be a public key.
+    `spoil`: the registry shows a binding for this role that cannot be a public key. `bind`: it
+    shows one more binding for this role, whose public key is the named `point` of the curve, or
+    beside it.
     """
 
-    change: Literal["rotate", "revoke", "deauthorize", "spoil"]
+    change: KeyChange
     role: str
+    point: str = ""
 
 
 @frozen

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from math import isfinite
 from typing import Any
 
+from worker_conformance.documents import base64url, ed25519
 from worker_conformance.documents.json_types import JsonObject, find, text_at
 from worker_conformance.judge.reading import frames_in
 from worker_conformance.selftest.copies import Parts, altered, notes
@@ -120,6 +121,78 @@ def schema_not_checked(parts: Parts) -> None:
 def keys_never_end(parts: Parts) -> None:
     """Ignores when a key's validity ends."""
     parts.replace("signatures.KeyBinding.is_valid_at", lambda *_: True)
+
+
+def _also_takes(parts: Parts, lets_pass: Callable[[bytes], bool]) -> None:
+    """Take besides for a public key what a part of the rule for them would refuse."""
+    strict = parts.get("signatures.strict_public_key")
+
+    def lenient(text: str) -> bytes:
+        raw = base64url.decode(text)
+        return raw if raw is not None and lets_pass(raw) else bytes(strict(text))
+
+    parts.replace("signatures.strict_public_key", lenient)
+
+
+def _refuses_besides(parts: Parts, refuses: Callable[[bytes], bool]) -> None:
+    """Refuse public keys that the rule admits."""
+    strict = parts.get("signatures.strict_public_key")
+
+    def stricter(text: str) -> bytes:
+        raw = bytes(strict(text))
+        if refuses(raw):
+            raise ValueError("not a key, it seems")
+        return raw
+
+    parts.replace("signatures.strict_public_key", stricter)
+
+
+@altered
+def identity_is_a_key(parts: Parts) -> None:
+    """Tests the order of a public key alone, which the identity passes."""
+    _also_takes(parts, lambda raw: ed25519.decode_point(raw) == ed25519.IDENTITY)
+
+
+@altered
+def reduces_what_it_decodes(parts: Parts) -> None:
+    """Reduces y silently, and holds the encoding of the identity against the given one."""
+    _also_takes(parts, lambda raw: int.from_bytes(raw, "little") == ed25519.FIELD_PRIME + 1)
+
+
+@altered
+def small_orders_listed(parts: Parts) -> None:
+    """Refuses the points of small order by a list, and never multiplies by the group order."""
+
+    def is_mixed(raw: bytes) -> bool:
+        point = ed25519.decode_point(raw)
+        return point is not None and not ed25519.is_identity(ed25519.multiply(8, point))
+
+    _also_takes(parts, is_mixed)
+
+
+@altered
+def decodes_no_point(parts: Parts) -> None:
+    """Takes 32 bytes for a key where it cannot decode them, as the library may be able to."""
+    _also_takes(parts, lambda raw: len(raw) == 32 and ed25519.decode_point(raw) is None)
+
+
+@altered
+def weak_scalars_refused(parts: Parts) -> None:
+    """Refuses the keys of the scalars 1 and L - 1, which anybody could guess."""
+    _refuses_besides(parts, lambda raw: raw[:31] == b"\x58" + b"\x66" * 30)
+
+
+@altered
+def room_below_the_prime(parts: Parts) -> None:
+    """Bounds y by a number somewhat below the prime."""
+    bound = ed25519.FIELD_PRIME - 19
+    _refuses_besides(parts, lambda raw: int.from_bytes(raw, "little") % (1 << 255) >= bound)
+
+
+@altered
+def zeros_lost_in_numbers(parts: Parts) -> None:
+    """Turns keys into numbers and back, and loses the words that are zero at their end."""
+    _refuses_besides(parts, lambda raw: not any(raw[-8:]))
 
 
 class KeysReadOnce(Interposer):
@@ -399,6 +472,48 @@ MUTANTS = (
         "SDV-014.a",
         "SIGN-0017",
         "A key store without time.",
+    ),
+    mutant(
+        identity_is_a_key,
+        "SDV-005.a",
+        "SIGN-0070",
+        "A test of the order that was thought to be the whole test.",
+    ),
+    mutant(
+        weak_scalars_refused,
+        "SDV-005.a",
+        "SIGN-0071 SIGN-0075",
+        "A list of weak keys, copied from another protocol.",
+    ),
+    mutant(
+        reduces_what_it_decodes,
+        "SDV-005.a",
+        "SIGN-0072",
+        "Field arithmetic that takes any number, and a comparison of bytes.",
+    ),
+    mutant(
+        room_below_the_prime,
+        "SDV-005.a",
+        "SIGN-0073",
+        "The bound of another curve's implementation.",
+    ),
+    mutant(
+        small_orders_listed,
+        "SDV-005.a",
+        "SIGN-0074",
+        "A list of eight points, which the clause names as not sufficient.",
+    ),
+    mutant(
+        decodes_no_point,
+        "SDV-005.a",
+        "SIGN-0076",
+        "An import that never fails, taken for a test.",
+    ),
+    mutant(
+        zeros_lost_in_numbers,
+        "SDV-005.a",
+        "SIGN-0077",
+        "Big integers of the language, and their shortest form as bytes.",
     ),
     mutant(
         KeysReadOnce,

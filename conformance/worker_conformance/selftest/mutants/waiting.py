@@ -9,7 +9,7 @@ from attrs import evolve
 
 from worker_conformance.documents.json_types import JsonObject, find, text_at
 from worker_conformance.judge.reading import frames_in
-from worker_conformance.selftest.copies import Parts, altered
+from worker_conformance.selftest.copies import Parts, altered, notes
 from worker_conformance.selftest.interposer import Interposer, says
 from worker_conformance.selftest.mutants.base import mutant
 from worker_conformance.selftest.speaker import events_in, with_frames
@@ -283,6 +283,62 @@ def believes_any_group(parts: Parts) -> None:
     parts.replace("facts.belongs", lambda _turn, document, _group: is_valid("workItem", document))
 
 
+@altered
+def believes_claims(parts: Parts) -> None:
+    """Believes a document that a WorkItem is its Group's, though it is known as another's."""
+    is_valid = parts.get("documents.is_valid")
+
+    def claimed(_turn: Any, document: Any, group: Any) -> bool:
+        valid = is_valid("workItem", document)
+        return bool(valid and document["groupId"] == group.group_id)
+
+    parts.replace("facts.belongs", claimed)
+
+
+@altered
+def claims_move_work(parts: Parts) -> None:
+    """Goes on with work that another Group claims, and listens to that Group alone from then on."""
+    belongs, is_valid = parts.get("facts.belongs"), parts.get("documents.is_valid")
+
+    def moved(turn: Any, document: Any, group: Any) -> bool:
+        if not is_valid("workItem", document):
+            return False
+        homes, work = notes(turn).setdefault("homes", {}), document["workItemId"]
+        own = bool(belongs(turn, document, group))
+        if not own and document["groupId"] == group.group_id:
+            homes[work] = group.group_id
+        return own and homes.get(work, group.group_id) == group.group_id
+
+    parts.replace("facts.belongs", moved)
+
+
+@altered
+def any_group_ends_memberships(parts: Parts) -> None:
+    """Takes over a Membership of this Agent, whichever Group's Event tells of it."""
+    absorb, table = parts.get("facts.absorb_membership"), parts.get("facts.FACTS")
+
+    def anywhere(turn: Any, _group: Any, event: Any) -> None:
+        document = event["payload"]["membership"]
+        known = turn.group(document["groupId"])
+        if known is not None:
+            absorb(turn, known, document)
+
+    table["membership.ended"] = anywhere
+
+
+@altered
+def leaves_every_group(parts: Parts) -> None:
+    """Takes the end of one Membership for the end of its part in the Organization."""
+    absorb, table = parts.get("facts.absorb_membership"), parts.get("facts.FACTS")
+
+    def everywhere(turn: Any, _group: Any, event: Any) -> None:
+        for known in tuple(turn.projection.groups):
+            ended = {**event["payload"]["membership"], "membershipEpoch": known.membership_epoch}
+            absorb(turn, known, ended)
+
+    table["membership.ended"] = everywhere
+
+
 class OneInboxForAll(Interposer):
     """Knows Events by their sequence number, in one inbox for all Groups."""
 
@@ -478,6 +534,30 @@ MUTANTS = (
         "WRK-008.a",
         "ISOL-0024",
         "Objects found by their ID, on topics that every tenant may write to.",
+    ),
+    mutant(
+        believes_claims,
+        "WRK-008.a",
+        "ISOL-0026",
+        "A tenant's ID that is read out of the body of what the tenant has sent.",
+    ),
+    mutant(
+        claims_move_work,
+        "WRK-008.a",
+        "ISOL-0027",
+        "An index by owner that is rewritten by whatever was read last.",
+    ),
+    mutant(
+        any_group_ends_memberships,
+        "WRK-008.a",
+        "ISOL-0028",
+        "A membership table keyed by the member and the group that the record names.",
+    ),
+    mutant(
+        leaves_every_group,
+        "WRK-008.a",
+        "ISOL-0029",
+        "A user who is removed from one channel, and logged out.",
     ),
     mutant(
         OneInboxForAll,
