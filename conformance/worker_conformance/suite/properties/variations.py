@@ -41,6 +41,7 @@ Around = tuple[Sequence[Cue], Sequence[Cue]]
 """What happens before a span of steps, and what after it."""
 
 SHARE = 0.4  # of the steps of a course at which something is varied
+SHARE_OF_HISTORIES = 0.2  # where each variation takes as long as all that was before it
 GROUP_CUT_SECONDS = 60  # a lease that nobody can renew must not run out while its Group is cut
 SPAN_MAX = 3  # steps that one cut or one held-back delivery lasts
 
@@ -50,11 +51,11 @@ _MANUAL, _AUTO = Delivery("manual"), Delivery("auto")
 # --- something more at a step -------------------------------------------------------------
 
 
-def _sprinkled(make: Callable[[Random], Sequence[Cue]]) -> Variation:
+def _sprinkled(make: Callable[[Random], Sequence[Cue]], share: float = SHARE) -> Variation:
     """Something more after some of the steps, at least one of them."""
 
     def vary(random: Random, actions: Sequence[Action]) -> Program:
-        steps = _chosen(random, len(actions))
+        steps = _chosen(random, len(actions), share)
         program: list[Line] = []
         for number, action in enumerate(actions):
             program.append(Line(action))
@@ -65,8 +66,8 @@ def _sprinkled(make: Callable[[Random], Sequence[Cue]]) -> Variation:
     return vary
 
 
-def _chosen(random: Random, count: int) -> frozenset[int]:
-    some = {number for number in range(count) if random.random() < SHARE}
+def _chosen(random: Random, count: int, share: float) -> frozenset[int]:
+    some = {number for number in range(count) if random.random() < share}
     return frozenset(some | {random.randrange(count)})
 
 
@@ -140,7 +141,7 @@ def _forgery(random: Random) -> Sequence[Cue]:
 
 
 duplicates = _sprinkled(_again)
-redelivery = _sprinkled(lambda _: [Crash(), Start(), _all_again])
+redelivery = _sprinkled(lambda _: [Crash(), Start(), _all_again], SHARE_OF_HISTORIES)
 crashes = _sprinkled(lambda _: [Crash(), Start()])
 stops = _sprinkled(lambda _: [Stop(), Start()])
 lost_disks = _sprinkled(lambda _: [Crash(), Wipe(), Start()])
