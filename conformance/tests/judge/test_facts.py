@@ -10,6 +10,10 @@ AGENT, GROUP, OTHER, WORK = "agent:w", "group:a", "group:b", "work:a1"
 AT = "2026-01-01T00:00:00Z"
 
 
+def event_id(group_id: str, sequence: int) -> str:
+    return f"event:{group_id}:{sequence}"
+
+
 class Story:
     """Facts that are told one thing after the other."""
 
@@ -31,6 +35,10 @@ class Story:
     def note(self, note: NoteKind) -> None:
         self.says({"note": note.value}, EntryKind.NOTE)
 
+    def misfiled(self, group_id: str, sequence: int) -> None:
+        told: JsonObject = {"note": NoteKind.APPENDED, "misfiled": event_id(group_id, sequence)}
+        self.says(told, EntryKind.NOTE)
+
     def frame(self, **frame: JsonObject) -> None:
         self.says({"type": "frames", "now": AT, "frames": [{"frameId": "frame:1", **frame}]})
 
@@ -47,7 +55,7 @@ class Story:
         document: JsonObject = {
             "groupId": group_id,
             "sequence": sequence,
-            "eventId": f"event:{group_id}:{sequence}",
+            "eventId": event_id(group_id, sequence),
             "kind": kind,
             "payload": {**payload},
         }
@@ -111,17 +119,22 @@ def test_what_waited_for_an_earlier_event_need_not_outlive_the_subscription() ->
 def test_no_group_speaks_of_anothers_work_or_membership() -> None:
     story = Story()
     story.joins(OTHER)
-    story.event(1, workItem=owned(1))
-    for sequence, claimed in enumerate((GROUP, OTHER), start=1):
-        document = {**owned(1), "state": "cancelled", "groupId": claimed}
-        story.event(sequence, OTHER, workItem=document)
-        story.event(sequence + 2, OTHER, workItems=[document])
-    (item,) = story.facts.items.values()
-    assert (item.group_id, item.state) == (GROUP, "queued")
+    for sequence in (1, 2):
+        story.misfiled(OTHER, sequence)
     ended = {"groupId": GROUP, "member": {"type": "agent", "id": AGENT}, "state": "ended"}
-    story.event(5, OTHER, "membership.ended", membership=ended)
-    assert story.group.member
-    story.event(2, GROUP, "membership.ended", membership=ended)
+    for _ in range(2):  # also where nothing is known of the work yet, or no more
+        claim = {**owned(1), "state": "cancelled", "groupId": OTHER}
+        story.event(1, OTHER, workItem=claim, leases=[])
+        assert list(story.facts.items.values()) == []
+        story.event(1, workItem=owned(1))
+        story.event(2, OTHER, "membership.ended", membership=ended)
+        (item,) = story.facts.items.values()
+        assert (item.group_id, item.state) == (GROUP, "queued")
+        assert story.group.member
+        story.note(NoteKind.WIPED)
+        story.joins(GROUP)
+        story.joins(OTHER)
+    story.event(1, GROUP, "membership.ended", membership=ended)
     assert not story.group.member
 
 

@@ -127,6 +127,7 @@ class Facts:
         self._discards = discards
         self._inboxes: dict[str, _Inbox] = {}
         self._forged: set[str] = set()
+        self._misfiled: set[str] = set()  # Events that tell of another Group
         self._ended: dict[str, int | None] = {}  # by WorkItem, the Ownership Epoch of its attempt
         self._used_up: dict[str, int] = {}  # by WorkItem, the version of its contract
         self._sent: dict[str, str] = {}  # by Action ID, the WorkItem that a Command is about
@@ -329,6 +330,8 @@ class Facts:
     def _note(self, note: JsonObject) -> None:
         if note.get("note") == NoteKind.FORGED:
             self._forged.add(str(note.get("frameId")))
+        elif isinstance(note.get("misfiled"), str):
+            self._misfiled.add(str(note["misfiled"]))
         elif note.get("note") == NoteKind.WIPED:
             # A new life of the state directory: nothing is known in it.
             for layer in self._layers:
@@ -410,14 +413,16 @@ class Facts:
 
     def _event(self, event: JsonObject) -> None:
         payload = _object(event.get("payload"))
-        kind, group_id = str(event.get("kind")), str(event.get("groupId"))
-        if not self._is_at_home(_object(payload.get("workItem")), group_id):
-            return
-        self._documents(payload, group_id)
+        kind = str(event.get("kind"))
+        if str(event.get("eventId")) in self._misfiled:
+            return  # MWP-WRK-008: what a Group's log says of another Group decides nothing
+        for lease in _objects(payload.get("leases")):
+            self._lease(lease)
+        for item in (payload.get("workItem"), *_objects(payload.get("workItems"))):
+            if isinstance(item, dict):
+                self._work_item(item)
         if kind in {"membership.changed", "membership.ended"}:
-            document = _object(payload.get("membership"))
-            if document.get("groupId") == group_id:
-                self._membership(document)
+            self._membership(_object(payload.get("membership")))
         elif kind == "approval.execution.granted":
             self._approval(payload)
         elif isinstance(payload.get("cumulativeUsage"), dict):
@@ -426,24 +431,6 @@ class Facts:
             group = self.groups.now(str(event.get("groupId")))
             if group is not None:
                 self.groups.set(group.group_id, evolve(group, ended=True))
-
-    def _documents(self, payload: JsonObject, group_id: str) -> None:
-        """Take over the leases and WorkItems that an Event carries."""
-        for lease in _objects(payload.get("leases")):
-            if self._is_at_home(lease, group_id):
-                self._lease(lease)
-        for item in (_object(payload.get("workItem")), *_objects(payload.get("workItems"))):
-            if item and self._is_at_home(item, group_id):
-                self._work_item(item)
-
-    def _is_at_home(self, document: JsonObject, group_id: str) -> bool:
-        """Whether a Group's log may speak of it (MWP-WRK-008).
-
-        What is known of another Group stays there, whatever this document claims.
-        """
-        known = self.items.now(str(document.get("workItemId")))
-        here = known is None or known.group_id == group_id
-        return here and document.get("groupId", group_id) == group_id
 
     def _usage(self, payload: JsonObject) -> None:
         """Whether something that the contract gives is used up."""

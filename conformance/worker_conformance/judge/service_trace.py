@@ -177,6 +177,8 @@ class _Fold:
     def _appended(self, body: JsonObject) -> None:
         group, kind = str(body["group"]), str(body["kind"])
         work = body.get("work")
+        if "misfiled" in body:
+            return
         if isinstance(work, str):
             self._work_fact(self._work(group, work), kind, body)
         elif kind == "membership.changed":

@@ -126,13 +126,16 @@ def _misfiled(ledger: Ledger, act: Act, now: int) -> _Done:
     if what == "membership":
         plan = evolve(ledger.plan, name=home)
         document = ledger.first_membership.ended(now).document(plan, ledger.names)
-        return append(ledger, act, now, "membership.ended", {"membership": document})
-    reason = "Filed in the wrong Group."
-    moved = moves.end(item, Transition.CANCEL, reason, now)
-    payload = payloads.changed(moved, reason)
-    if what == "claim":
-        payload = _claimed(payload, home, ledger)
-    return append(ledger, act, now, "work.cancelled", payload, item=moved.item)
+        done = append(ledger, act, now, "membership.ended", {"membership": document})
+    else:
+        reason = "Filed in the wrong Group."
+        moved = moves.end(item, Transition.CANCEL, reason, now)
+        payload = payloads.changed(moved, reason)
+        if what == "claim":
+            payload = _claimed(payload, home, ledger)
+        done = append(ledger, act, now, "work.cancelled", payload, item=moved.item)
+    ledger.misfiled.update(one.sequence for one in done)
+    return tuple(evolve(one, misfiled=True) for one in done)
 
 
 def _claimed(payload: JsonObject, home: str, ledger: Ledger) -> JsonObject:

@@ -37,8 +37,9 @@ class Cause:
 class Ledger:
     """The state of one Group.
 
-    `mission_state` is that of the Mission's document, `usage` what all its work has used, and
-    `lease_opened` the sequence of the Event that opened an Execution Lease.
+    `mission_state` is that of the Mission's document, `usage` what all its work has used,
+    `lease_opened` the sequence of the Event that opened an Execution Lease, and `misfiled` the
+    sequences of the Events that tell of another Group.
     """
 
     def __init__(self, plan: GroupPlan, shared: Shared) -> None:
@@ -58,6 +59,7 @@ class Ledger:
         self.executing: set[str] = set()
         self.manifests: dict[str, JsonObject] = {}
         self.lease_opened: dict[str, int] = {}
+        self.misfiled: set[int] = set()
         self.usage: dict[str, float] = {}
         self._plans: dict[str, WorkPlan] = {}
         self._accepted_by = shared.keys.actor("group-authority")

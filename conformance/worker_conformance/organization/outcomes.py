@@ -26,7 +26,8 @@ class Appended:
     """One Event that was appended to a Group's log, with what a Trace notes about it.
 
     `by` is `worker` or `organization`; `state` and `ours` speak of the WorkItem after the Event;
-    `lease` is the Execution Lease that the Event opened.
+    `lease` is the Execution Lease that the Event opened. `misfiled`: it tells of another Group,
+    where alone it would hold.
     """
 
     sequence: int
@@ -38,6 +39,7 @@ class Appended:
     lease: str | None
     action_id: str | None
     event: JsonObject = field(repr=False)
+    misfiled: bool = False
 
 
 @frozen

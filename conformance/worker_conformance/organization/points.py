@@ -1,8 +1,8 @@
 """Points that a key registry can show as public keys: some that are none, and some that are.
 
 Each stands for one part of the rule for public keys (MWP-SDV-005): reduced, on the curve, not the
-identity, in the subgroup of prime order. A point that is not reduced and not the identity is never
-in that subgroup, so that no other spelling of one stands here. Never signs and never verifies.
+identity, in the subgroup of prime order. What is not reduced, or a negative zero, and is not the
+identity is never in that subgroup, so that no other spelling stands here. Never signs or verifies.
 """
 
 from __future__ import annotations

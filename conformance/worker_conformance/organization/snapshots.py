@@ -88,6 +88,8 @@ def state_at(ledger: Ledger, through: int) -> JsonObject:
     membership = ledger.first_membership.document(ledger.plan, ledger.names)
     for event in ledger.events[:through]:
         payload, kind = event["payload"], str(event["kind"])
+        if event["sequence"] in ledger.misfiled:
+            continue
         for item in _items(payload):
             items[text_at(item, "workItemId")] = item
         for lease in _objects(find(payload, "leases")):

@@ -14,6 +14,10 @@ from attrs import frozen
 from worker_conformance.documents.json_types import JsonObject, JsonValue
 from worker_conformance.documents.strict_json import MAX_DEPTH, MAX_SAFE_INTEGER
 
+_OPTIONS = (
+    orjson.OPT_STRICT_INTEGER | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+)
+
 
 @frozen
 class NotJson(Exception):  # noqa: N818 - a finding about a value; callers say whose fault it is
@@ -33,13 +37,13 @@ def isolated(value: object) -> JsonValue:
 
 
 def isolated_json(value: JsonObject) -> JsonObject:
-    """As `isolated`, four times as fast, for what is built of JSON values already.
+    """As `isolated`, four times as fast, for what the suite itself has built of JSON values.
 
-    `orjson` writes `null` for a number that is not finite, and takes a UUID for a text; so this is
-    nothing for what a Worker answers.
+    Nothing for what a Worker answers: `orjson` writes a UUID as a text, any enumeration as its
+    value, and takes twice the depth.
     """
     try:
-        text = orjson.dumps(value, option=orjson.OPT_STRICT_INTEGER)
+        text = orjson.dumps(value, option=_OPTIONS)
     except orjson.JSONEncodeError:
         return cast(JsonObject, isolated(value))
     if b"null" in text:

@@ -187,7 +187,7 @@ class ActKind(StrEnum):
     EXTENSION = "extension"
     """An Event of an extension kind nobody is bound to understand."""
     MISFILED = "misfiled"
-    """`work.cancelled`, truly signed, of owned work that is another Group's: it decides nothing."""
+    """What would hold in another Group, truly signed: `work.cancelled` or `membership.ended`."""
 
 
 FALSE_APPROVALS = ("signature", "approver", "decision")

@@ -505,6 +505,33 @@ def blind_to_classes(parts: Parts) -> None:
     )
 
 
+class EndsAtASafePoint(Interposer):
+    """Asks work that has to end for a safe point, and frees its slot there."""
+
+    def _begin(self) -> None:
+        self._ending: set[object] = set()
+        self._held: dict[object, JsonObject] = {}
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        kind, slot = effect["type"], effect.get("slotId")
+        if kind == "cancel":
+            self._ending.add(slot)
+            return ({**effect, "type": "preempt"},)
+        if kind == "release" and slot in self._ending:
+            self._ending.discard(slot)
+            self._held[slot] = effect
+            return ()
+        if kind == "run" and slot in self._held:
+            return (self._held.pop(slot), effect)
+        return (effect,)
+
+    def _afterwards(self) -> Iterable[JsonObject]:
+        kind = find(self.stimulus, "report", "kind")
+        ended = self.stimulus["type"] == "execution" and kind in {"safe_point", "completed"}
+        held = self._held.pop(self.stimulus.get("slotId"), None) if ended else None
+        return () if held is None else (held,)
+
+
 class NamesItsSlots(Interposer):
     """Calls its slots by names."""
 
@@ -547,6 +574,7 @@ VARIANTS: Mapping[str, Variant] = {
         _variant(smallest_finish_tag_first, "SCHED-000[789] SCHED-001?"),
         _variant(blind_to_classes, "SCHED-000[789] PREEMPT-*"),
         _variant(NamesItsSlots, "ISOL-* PREEMPT-*"),
+        _variant(EndsAtASafePoint, "ISOL-002[4-9] LEASE-0068"),
     )
 }
 """Every variant by its name."""

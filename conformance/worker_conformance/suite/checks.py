@@ -112,6 +112,8 @@ def info_of(check_id: str) -> CheckInfo:
     if scenario is not None:
         return info_of_scenario(scenario)
     by_id = {info.check_id: info for info in catalogue()}
+    if check_id in by_id:
+        return by_id[check_id]  # from a file that is not named after it
     close = get_close_matches(check_id.upper(), by_id, n=1)
     hint = f"did you mean {close[0]}?" if close else "`worker-conformance list` shows all checks"
     raise UsageError("no-such-check", f"there is no check {check_id!r}", hint)

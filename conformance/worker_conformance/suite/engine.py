@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from math import ceil
 from pathlib import Path
 from time import perf_counter
 
@@ -64,8 +63,8 @@ _PYTEST_MUTE = ("terminal", "cacheprovider", "junitxml", "doctest", "pastebin", 
 """pytest's own output and files are not ours; the listener hears the same reports."""
 
 
-LONG_WEIGHT, PROCESS_WEIGHT = 25, 50
-"""What a long check takes, and a process until it is up, against a short check: in vectors."""
+PROCESS_WORTH = 50
+"""So many vectors take as long as a process until it is up."""
 
 WORLDS, WORLDS_THOROUGH = 6, 5_000
 """Worlds of each property, in the ordinary run and in one that takes hours."""
@@ -289,9 +288,9 @@ def play(to_play: Sequence[CheckInfo], options: RunOptions, collector: Collector
 
 
 def worthwhile_jobs(to_play: Sequence[CheckInfo]) -> int:
-    """As many processes as have more to do than to come up."""
-    weight = sum(1 if _is_short(info) else LONG_WEIGHT for info in to_play)
-    return ceil(weight / PROCESS_WEIGHT)
+    """As many processes as have more to do than to come up; a long check is always worth one."""
+    long_checks = sum(not _is_short(info) for info in to_play)
+    return max(1, long_checks, len(to_play) // PROCESS_WORTH)
 
 
 @contextmanager

@@ -101,8 +101,8 @@ def bench(pytestconfig: pytest.Config) -> Iterator[Bench]:
     orders = _orders(pytestconfig)
     with Bench(locate(orders.worker, orders.timeout_seconds)) as opened, _collecting_seldom():
         yield opened
-    if ORDERS not in pytestconfig.stash:
-        gc.freeze()  # pytest looks for garbage once more, and this process has no need for it
+    if ORDERS not in pytestconfig.stash and hasattr(pytestconfig, "workerinput"):
+        gc.freeze()  # pytest looks for garbage once more, and this process is about to end
 
 
 @contextmanager

@@ -314,6 +314,7 @@ class World:
 
     def _note_appended(self, appended: Iterable[Appended], group: str | None) -> None:
         for fact in appended:
+            misfiled = {"misfiled": str(fact.event["eventId"])} if fact.misfiled else {}
             self.note(
                 NoteKind.APPENDED,
                 group=group,
@@ -325,6 +326,7 @@ class World:
                 ours=fact.ours,
                 lease=fact.lease,
                 actionId=fact.action_id,
+                **misfiled,
             )
 
     def _subscribe(self, frame: JsonObject) -> None:

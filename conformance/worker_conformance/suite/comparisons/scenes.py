@@ -53,11 +53,14 @@ steps:
 
 def by_id(check_ids: Iterable[str]) -> tuple[Scenario, ...]:
     """Vectors as scenes."""
-    found = {check_id: scenario_of(check_id) for check_id in check_ids}
-    missing = [check_id for check_id, scene in found.items() if scene is None]
-    if missing:
-        raise SuiteError("no-such-check", f"there is no vector {missing[0]}", "name one that is")
-    return tuple(scene for scene in found.values() if scene is not None)
+    return tuple(map(_scene, check_ids))
+
+
+def _scene(check_id: str) -> Scenario:
+    scenario = scenario_of(check_id)
+    if scenario is None:
+        raise SuiteError("no-such-check", f"there is no vector {check_id}", "name one that is")
+    return scenario
 
 
 def telling() -> Scenario:
