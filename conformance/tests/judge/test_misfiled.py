@@ -1,4 +1,4 @@
-"""What one Group's log says of another is no fact for the judge either, on whichever way it comes."""
+"""What one Group's log says of another is no fact for the judge either, whichever way it comes."""
 
 from __future__ import annotations
 
