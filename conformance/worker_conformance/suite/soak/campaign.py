@@ -6,10 +6,11 @@ Never plays, and never counts what was played.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from hashlib import sha256
 from typing import Self
 
-from attrs import frozen
+from attrs import field, frozen
 
 from worker_conformance import __version__
 from worker_conformance.documents.json_types import (
@@ -22,6 +23,7 @@ from worker_conformance.documents.json_types import (
 )
 from worker_conformance.errors import UsageError
 from worker_conformance.port.declaration import Declaration
+from worker_conformance.port.digest import adapter_digest
 from worker_conformance.port.subprocess_port import TIMEOUT_SECONDS
 from worker_conformance.suite.properties.catalogue import PROPERTIES, PropertyInfo
 
@@ -29,6 +31,16 @@ FORMAT = "worker-conformance-soak-1"
 
 WORLD_SEED_BITS = 48
 """Millions of worlds hardly ever share a seed of so many bits, and JSON carries it exactly."""
+
+DIGEST_LENGTH = len("sha256:") + 12
+
+
+@cache
+def edition() -> str:
+    """The suite's version and the digest of its code: what is drawn depends on both."""
+    digest = adapter_digest(f"{__package__}:") or ""
+    return f"{__version__} {digest[:DIGEST_LENGTH]}".rstrip()
+
 
 _BY_ID: Mapping[str, PropertyInfo] = {info.check_id: info for info in PROPERTIES}
 
@@ -38,7 +50,7 @@ class Campaign:
     """Which Worker is soaked, with which seed, over which properties (in the order of their IDs).
 
     `worker` is the `--worker` text, `name` and `version` are what the Worker calls itself, `suite`
-    is the suite's version. Plain data: it pickles.
+    is the suite's edition. Plain data: it pickles.
     """
 
     worker: str
@@ -47,7 +59,7 @@ class Campaign:
     seed: int
     checks: tuple[str, ...]
     timeout_seconds: float = TIMEOUT_SECONDS
-    suite: str = __version__
+    suite: str = field(factory=edition)
 
     @classmethod
     def of(

@@ -12,7 +12,6 @@ import warnings
 from contextlib import suppress
 from time import perf_counter
 
-from worker_conformance import __version__
 from worker_conformance.errors import AdapterError, SuiteFailure, UsageError
 from worker_conformance.judge.verdicts import Failure, Verdict
 from worker_conformance.port.locate import locate
@@ -22,19 +21,19 @@ from worker_conformance.suite.properties.finding import Finding
 from worker_conformance.suite.properties.judging import judge_world
 from worker_conformance.suite.properties.saving import Origin, text_of
 from worker_conformance.suite.properties.theatre import Theatre
-from worker_conformance.suite.soak.campaign import Campaign
+from worker_conformance.suite.soak.campaign import Campaign, edition
 from worker_conformance.suite.soak.outcome import Flaw, Outcome
 
 
 def play_world(campaign: Campaign, number: int) -> Outcome:
     """Play one world of a campaign.
 
-    Raises UsageError where this process has another version of the suite, or no such Worker.
+    Raises UsageError where this process has another edition of the suite, or no such Worker.
     """
-    if campaign.suite != __version__:
+    if campaign.suite != edition():
         raise UsageError(
             "suite-version",
-            f"a node has suite {__version__}, and the campaign is of suite {campaign.suite}",
+            f"a node has suite {edition()}, and the campaign is of suite {campaign.suite}",
             "install the same version everywhere",
         )
     # Dask's own threads draw from `random` while a world is drawn, which Hypothesis takes for ours.
