@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from attrs import define, field
 
@@ -66,7 +67,7 @@ class CommandsAreSigned(Monitor):
     """
 
     _registry: KeyRegistry | None = None
-    _unproved: list[tuple[Entry, JsonObject]] = field(factory=list)
+    _unproved: dict[str, list[tuple[Entry, JsonObject]]] = field(factory=dict)  # by Action ID
 
     def stimulus(self, entry: Entry) -> None:
         """Take in the key registry, and look at what the last call left unproved."""
@@ -78,12 +79,7 @@ class CommandsAreSigned(Monitor):
     def note(self, entry: Entry) -> None:
         """An accepted Command is signed well."""
         if entry.body.get("note") == NoteKind.APPENDED:
-            accepted = entry.body.get("actionId")
-            self._unproved = [
-                (sent, command)
-                for sent, command in self._unproved
-                if command.get("actionId") != accepted
-            ]
+            self._unproved.pop(text(entry.body, "actionId"), None)
 
     def effect(self, entry: Entry) -> None:
         """Verify what a Command carries, and remember the Command."""
@@ -91,15 +87,15 @@ class CommandsAreSigned(Monitor):
         if command is None:
             return
         self.witness += 1
-        self._unproved.append((entry, command))
+        self._unproved.setdefault(text(command, "actionId"), []).append((entry, command))
         for kind, document in _documents(command):
             self._verify(entry, kind, document)
 
     def finish(self) -> None:
         """Verify the Commands that nobody has accepted."""
-        for entry, command in self._unproved:
+        for entry, command in chain.from_iterable(self._unproved.values()):
             self._verify(entry, DocumentKind.COMMAND, command)
-        self._unproved = []
+        self._unproved.clear()
 
     def _verify(self, entry: Entry, kind: DocumentKind, document: JsonObject) -> None:
         if self._registry is None or not schemas.is_valid(kind, document):
@@ -181,15 +177,13 @@ class RetriesAreUnchanged(Monitor):
 
     _first: dict[str, JsonObject] = field(factory=dict)
     _unanswered: dict[bytes, str] = field(factory=dict)
+    _contents: dict[str, list[bytes]] = field(factory=dict)  # of what has no answer, by Action ID
 
     def note(self, entry: Entry) -> None:
         """The Authority has answered."""
         if entry.body.get("note") in {NoteKind.APPENDED, NoteKind.REFUSED}:
-            self._unanswered = {
-                content: action_id
-                for content, action_id in self._unanswered.items()
-                if action_id != entry.body.get("actionId")
-            }
+            for content in self._contents.pop(text(entry.body, "actionId"), ()):
+                self._unanswered.pop(content, None)
 
     def effect(self, entry: Entry) -> None:
         """Compare a Command's canonical bytes with those first sent under its Action ID."""
@@ -205,8 +199,11 @@ class RetriesAreUnchanged(Monitor):
                 "changed content under a new Action ID",
                 f"{text(command, 'kind')} reuses Action ID {action_id} with other content",
             )
-        earlier = self._unanswered.setdefault(_protected(command, "actionId"), action_id)
-        if earlier != action_id:
+        content = _protected(command, "actionId")
+        earlier = self._unanswered.setdefault(content, action_id)
+        if earlier == action_id:
+            self._contents.setdefault(action_id, []).append(content)
+        else:
             self.breach(
                 entry,
                 f"the original Action ID {earlier} in a Command that is sent again unchanged",
