@@ -64,7 +64,7 @@ def a_campaign(folder: Path, excuses: str) -> Path:
     found = [outcome("leases:AddNot:0", "LEASE-0001"), outcome("leases:AddNot:1", "")]
     lines = [json.dumps({"seed": 1, "code": "0" * 64}), *(json.dumps(asdict(one)) for one in found)]
     (folder / automatic_page.RESULTS).write_text("\n".join(lines), encoding="utf-8")
-    (folder / automatic_page.EXCUSES).write_text(excuses, encoding="utf-8")
+    (folder / automatic_page.EXCUSES.name).write_text(excuses, encoding="utf-8")
     return folder
 
 

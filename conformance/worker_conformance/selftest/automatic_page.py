@@ -15,11 +15,10 @@ import yaml
 from attrs import frozen
 
 from worker_conformance.errors import UsageError
-from worker_conformance.selftest.automatic import UNDECIDED, Outcome
+from worker_conformance.selftest.automatic import EXCUSES, FOLDER, UNDECIDED, Outcome
 
 COMMAND = "python -m worker_conformance.selftest.automatic_page > docs/automatic-mutants.md"
-FOLDER = Path("docs") / "automatic-mutants"
-RESULTS, EXCUSES = "results.jsonl", "excuses.yaml"
+RESULTS = "results.jsonl"
 
 PREFACE = """# Faults that nobody thought of
 
@@ -35,7 +34,7 @@ the third gets a check.
 
 ```sh
 python -m worker_conformance.selftest.automatic FILE 400 2          # the first 400, two at a time
-python -m worker_conformance.selftest.automatic FILE 400 2 second   # what the vectors let live
+python -m worker_conformance.selftest.automatic FILE 400 2 second   # what they let live
 ```
 
 A campaign goes on where it was ended, and refuses to mix results of different code."""
@@ -73,11 +72,11 @@ def read(folder: Path) -> Campaign:
     first, *lines = (folder / RESULTS).read_text("utf-8").splitlines()
     header = json.loads(first)
     outcomes = {one.mutant: one for one in (Outcome(**json.loads(line)) for line in lines)}
-    excuses = yaml.safe_load((folder / EXCUSES).read_text("utf-8")) or {}
+    excuses = yaml.safe_load((folder / EXCUSES.name).read_text("utf-8")) or {}
     for name in excuses:
         if name not in outcomes or outcomes[name].noticed:
             cause = f"{name} does not survive"
-            raise UsageError("excuse", cause, "take it off the list", str(folder / EXCUSES))
+            raise UsageError("excuse", cause, "take it off the list", str(folder / EXCUSES.name))
     return Campaign(header["seed"], header["code"], outcomes, excuses)
 
 
