@@ -198,7 +198,8 @@ def fitted(sizes: Sequence[int], costs: Sequence[float]) -> dict[str, object]:
         each = [cost / n for n, cost in zip(sizes, costs, strict=True)]
         a, b = _line([model(n) for n in sizes], each)
         error = max(abs(a + b * model(n) - one) / one for n, one in zip(sizes, each, strict=True))
-        if error < least - NOISE and a + b > 0 and b >= 0:
+        grows = b >= 0 and min(a + b * model(n) for n in sizes) > 0
+        if grows and error < least - NOISE:
             least, best = error, {"model": name, "a": a, "b": b, "error": error}
     low, high = costs[-2:]
     best["exponent"] = math.log(high / low) / math.log(sizes[-1] / sizes[-2])
