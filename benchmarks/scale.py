@@ -1,6 +1,6 @@
 """How the cost of judging grows: with Groups, Events, slots and worlds.
 
-    python benchmarks/scale.py                     all of it, a quarter of an hour
+    python benchmarks/scale.py                     all of it, an hour and a half, 4 GB
     python benchmarks/scale.py groups 10 100       one part, these sizes
 
 Prints one JSON object for each size and, for each part and cost, the model that fits it best.
@@ -172,7 +172,7 @@ PARTS: dict[str, tuple[Callable[[int], Cost], tuple[int, ...]]] = {
     "groups": (groups, (100, 300, 1_000, 3_000, 10_000)),
     "lives": (lives, (100, 300, 1_000, 3_000)),
     "slots": (slots, (1, 4, 16, 64)),
-    "messages": (messages, (1_000, 10_000, 30_000)),
+    "messages": (messages, (1_000, 10_000, 100_000, 1_000_000)),
     "worlds": (worlds, (1_000, 10_000, 100_000)),
 }
 
