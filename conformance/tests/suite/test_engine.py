@@ -10,7 +10,7 @@ import pytest
 from attrs import evolve
 
 from worker_conformance.cli.entry import call
-from worker_conformance.errors import AdapterError, UsageError
+from worker_conformance.errors import AdapterError, SuiteError, UsageError
 from worker_conformance.judge.trace import EntryKind, Trace
 from worker_conformance.judge.verdicts import CheckKind, CheckResult, RunResult, Verdict
 from worker_conformance.port.locate import locate
@@ -169,3 +169,9 @@ def test_a_trace_that_says_nothing_of_its_vector_is_refused(tmp_path: Path) -> N
     path = tmp_path / "bare.jsonl"
     path.write_text("\n".join(Trace("X-0001", 1).to_lines()), "utf-8")
     assert call(["replay", str(path)]) == 2
+
+
+def test_one_vector_is_the_same_alone_and_among_all() -> None:
+    assert checks.scenario_of("ISOL-0026") == checks.scenarios()["ISOL-0026"]
+    with pytest.raises(SuiteError, match="there is no vector ISOL-0000"):
+        checks.scenario_of("ISOL-0000")

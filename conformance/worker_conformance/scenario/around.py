@@ -58,7 +58,7 @@ from worker_conformance.scenario.yaml_reader import (
     refusal,
 )
 
-KEY_CHANGES = ("rotate", "revoke", "deauthorize", "spoil", "bind")
+KEY_CHANGES: tuple[KeyChange, ...] = get_args(KeyChange)
 POINTS = (
     "identity",
     "unreduced_identity",
@@ -175,7 +175,7 @@ def _read_clock(node: YamlNode, names: Names) -> Surrounding:
 def _read_keys(node: YamlNode, names: Names) -> Surrounding:
     del names  # the registry is the Organization's
     word, place, value = only(node, "keys")
-    change = _key_change(word)
+    change = next((one for one in KEY_CHANGES if one == word), None)
     if change is None:
         raise refusal(place, f"unknown change '{word}'", did_you_mean(word, KEY_CHANGES))
     if change == "bind":
@@ -192,17 +192,6 @@ def _read_binding(node: YamlNode) -> ChangeKeys:
     if set(members) != {"role", "point"}:
         raise refusal(node.place, "a binding is incomplete", "write {role: rival, point: identity}")
     return ChangeKeys("bind", str(members["role"]), str(members["point"]))
-
-
-def _key_change(word: str) -> KeyChange | None:
-    changes: Mapping[str, KeyChange] = {
-        "rotate": "rotate",
-        "revoke": "revoke",
-        "deauthorize": "deauthorize",
-        "spoil": "spoil",
-        "bind": "bind",
-    }
-    return changes.get(word)
 
 
 def _read_card(node: YamlNode, names: Names) -> Surrounding:

@@ -15,7 +15,7 @@ from pathlib import Path
 from attrs import frozen
 
 from worker_conformance.documents.canonical import sha256_of
-from worker_conformance.errors import UsageError
+from worker_conformance.errors import SuiteError, UsageError
 from worker_conformance.judge.monitors import REGISTRY, MonitorInfo
 from worker_conformance.judge.verdicts import CheckKind
 from worker_conformance.resources import vectors_path
@@ -62,17 +62,23 @@ def scenarios() -> Mapping[str, Scenario]:
     return {scenario.id: scenario for scenario in load_all(vectors_path())}
 
 
-@cache
-def scenario_of(check_id: str) -> Scenario | None:
-    """One vector, or None where there is none of that ID.
+def scenario_of(check_id: str) -> Scenario:
+    """One vector; raises SuiteError where there is none of that ID."""
+    found = _scenario(check_id)
+    if found is None:
+        raise SuiteError("no-such-vector", f"there is no vector {check_id}", "name one that is")
+    return found
 
-    Reads its file alone, where not all were read before: a process that plays some of them begins
-    half a second earlier.
+
+@cache
+def _scenario(check_id: str) -> Scenario | None:
+    """One vector: its file alone is read, where not all were read before.
+
+    So a process that plays some of them begins half a second earlier. A file that is not named
+    after its ID is found among all.
     """
-    if scenarios.cache_info().currsize:
-        return scenarios().get(check_id)
-    file = _files().get(check_id)
-    return None if file is None else load(file)
+    file = None if scenarios.cache_info().currsize else _files().get(check_id)
+    return scenarios().get(check_id) if file is None else load(file)
 
 
 @cache
@@ -108,13 +114,11 @@ def info_of(check_id: str) -> CheckInfo:
     """One check; raises UsageError with a suggestion where there is none of that ID."""
     if check_id in _without_file():
         return _without_file()[check_id]
-    scenario = scenario_of(check_id)
+    scenario = _scenario(check_id)
     if scenario is not None:
         return info_of_scenario(scenario)
-    by_id = {info.check_id: info for info in catalogue()}
-    if check_id in by_id:
-        return by_id[check_id]  # from a file that is not named after it
-    close = get_close_matches(check_id.upper(), by_id, n=1)
+    known = [info.check_id for info in catalogue()]
+    close = get_close_matches(check_id.upper(), known, n=1)
     hint = f"did you mean {close[0]}?" if close else "`worker-conformance list` shows all checks"
     raise UsageError("no-such-check", f"there is no check {check_id!r}", hint)
 

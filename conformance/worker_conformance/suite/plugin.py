@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import pytest
 from attrs import asdict, evolve, frozen
 
-from worker_conformance.errors import AdapterError, SuiteError
+from worker_conformance.errors import AdapterError
 from worker_conformance.judge.verdicts import CheckKind, CheckResult, Verdict
 from worker_conformance.port.locate import locate
 from worker_conformance.report.story import story
@@ -139,10 +139,7 @@ def judge(bench: Bench, theatre: Callable[[], Theatre], request: pytest.FixtureR
     def played_of(check_id: str) -> Played:
         if check_id in COMPARISONS:
             return judge_comparison(check_id, bench, orders.seed)
-        scenario = scenario_of(check_id)
-        if scenario is None:
-            raise SuiteError("no-such-check", f"there is no vector {check_id}", "run it by its ID")
-        return bench.play(scenario, orders.seed)
+        return bench.play(scenario_of(check_id), orders.seed)
 
     def judge_scenario(info: CheckInfo) -> Parcel:
         began = perf_counter()
