@@ -200,6 +200,18 @@ def _offer_to(ledger: Ledger, act: Act, now: int, candidates: tuple[Holder, ...]
     return _offered(ledger, act, now, moves.offer(item, offers, _basis(item, now), now))
 
 
+def _latest_checkpoint(ledger: Ledger, act: Act, item: Item) -> JsonObject | None:
+    """What an offer carries: the item's own, or by mistake that of the item which the act names."""
+    if "checkpoint" not in act.args:
+        return item.checkpoint
+    whose = str(act.args["checkpoint"])
+    items = (one.get(whose) for one in ledger.shared.items_of.values())
+    found = next((one.checkpoint for one in items if one is not None), None)
+    if found is None:
+        raise SuiteError("no-checkpoint", f"{whose} has no Checkpoint that an offer could carry")
+    return found
+
+
 def _extend_offer(ledger: Ledger, act: Act, now: int) -> _Done:
     item = ledger.item(act.work)
     present = _pending(ledger, item, ledger.names.agent_id)
@@ -209,7 +221,7 @@ def _extend_offer(ledger: Ledger, act: Act, now: int) -> _Done:
 
 
 def _offered(ledger: Ledger, act: Act, now: int, moved: Moved) -> _Done:
-    payload = payloads.offer_created(moved.item)
+    payload = payloads.offer_created(moved.item, _latest_checkpoint(ledger, act, moved.item))
     return append(ledger, act, now, "work.offer.created", payload, item=moved.item)
 
 

@@ -11,7 +11,7 @@ from worker_conformance.organization.hard_values import HARD_VALUES
 from worker_conformance.organization.items import BUDGET_WORDS, USAGE_LIMITS
 from worker_conformance.organization.moments import SECOND, text
 from worker_conformance.organization.names import Names
-from worker_conformance.scenario.model import FAR_SECONDS, GroupPlan, WorkPlan
+from worker_conformance.scenario.model import DAY_SECONDS, FAR_SECONDS, GroupPlan, WorkPlan
 
 EXTENSION_PROFILE = "extension:audit-trail"
 
@@ -80,13 +80,23 @@ def _whole_contract(plan: WorkPlan, version: int, names: Names, secret: str) -> 
         "retryPolicy": {
             "maxAttempts": plan.attempts,
             "backoff": plan.backoff,
-            "maxDelay": f"PT{plan.max_delay_seconds}S",
+            "maxDelay": _duration(plan.max_delay_seconds),
             "retryableFailures": list(plan.retryable),
         },
         "budget": _budget(plan, names),
         "sideEffectRisk": plan.risk,
         "executionApproval": plan.approval,
     }
+
+
+def _duration(seconds: int) -> str:
+    """In the largest units, as people and libraries spell it: PT1H30M, PT30S, P2D."""
+    days, rest = divmod(seconds, DAY_SECONDS)
+    parts = ((rest // 3600, "H"), (rest // 60 % 60, "M"), (rest % 60, "S"))
+    clock = "".join(f"{count}{unit}" for count, unit in parts if count)
+    if not days:
+        return f"PT{clock or '0S'}"
+    return f"P{days}DT{clock}" if clock else f"P{days}D"
 
 
 def selection_basis(plan: WorkPlan, now: int) -> JsonObject:

@@ -25,13 +25,13 @@ def authorized(item: Item) -> JsonObject:
     return {"workItem": item.document(), "workItemId": item.work_item_id}
 
 
-def offer_created(item: Item) -> JsonObject:
-    """`work.offer.created`."""
+def offer_created(item: Item, checkpoint: JsonObject | None) -> JsonObject:
+    """`work.offer.created`, with the Checkpoint that it says is the item's latest."""
     return {
         "workItem": item.document(),
         "workItemId": item.work_item_id,
         "selectionBasis": item.selection_basis,
-        **_latest_checkpoint(item),
+        **_latest_checkpoint(checkpoint),
     }
 
 
@@ -41,7 +41,7 @@ def offer_accepted(moved: Moved) -> JsonObject:
     return {
         "workItem": moved.item.document(),
         **leases_of(moved.leases),
-        **_latest_checkpoint(moved.item),
+        **_latest_checkpoint(moved.item.checkpoint),
         "workItemId": moved.item.work_item_id,
         "assigneeId": owner.holder,
         "ownershipEpoch": owner.ownership_epoch,
@@ -95,5 +95,5 @@ def many_changed(moved: Iterable[Moved], reason: str) -> JsonObject:
     }
 
 
-def _latest_checkpoint(item: Item) -> JsonObject:
-    return {} if item.checkpoint is None else {"latestCheckpoint": item.checkpoint}
+def _latest_checkpoint(checkpoint: JsonObject | None) -> JsonObject:
+    return {} if checkpoint is None else {"latestCheckpoint": checkpoint}

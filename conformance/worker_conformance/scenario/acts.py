@@ -60,6 +60,7 @@ _ARGUMENTS: Mapping[ActKind, tuple[Member, ...]] = MappingProxyType(
     {
         **{kind: _CARRIED if kind in GROUP_ACTS else (_WORK, *_CARRIED) for kind in ActKind},
         ActKind.MESSAGE: (_WORK, Member("text", "text", TEXT), *_CARRIED),
+        ActKind.OFFER: (_WORK, Member("checkpoint", "checkpoint", NAME), *_CARRIED),
         ActKind.GRANT: (
             _WORK,
             Member("expires", "expires_seconds", DURATION),

@@ -206,7 +206,8 @@ HARD_DATA = ("numbers", "names", "text")
 class Act:
     """One fact that the Organization brings about in one Group, `args` as its kind wants them.
 
-    Known `args`: `text` (message), `changes` (revise: WorkPlan members), `expires_seconds`
+    Known `args`: `text` (message), `changes` (revise: WorkPlan members), `checkpoint` (offer: the
+    WorkItem whose latest Checkpoint it carries instead of its own), `expires_seconds`
     (grant), `critical` (extension), `data` (extension: one of HARD_DATA),
     `epoch` (grant: for another Ownership Epoch), `what` (misfiled: one of MISFILED), `how` (grant:
     what is wrong with it, one of FALSE_APPROVALS), `indispensable` (child_failed).

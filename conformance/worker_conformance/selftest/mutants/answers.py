@@ -64,6 +64,12 @@ class RepeatsWhatIsUnsafe(_Resends):
     codes = frozenset({"INVALID_COMMAND", "INVALID_STATE_TRANSITION", "APPROVAL_REQUIRED"})
 
 
+class RepeatsForALease(_Resends):
+    """Sends a Command again that was refused because a lease is over."""
+
+    codes = frozenset({"WORK_LEASE_EXPIRED"})
+
+
 class OneErrorIsFinal(Interposer):
     """Says nothing more about a WorkItem after an error, whatever the error says."""
 
@@ -89,6 +95,13 @@ class OneErrorIsFinal(Interposer):
         work_item_id = command.get("workItemId")
         self._sent[command["actionId"]] = work_item_id
         return () if self._concerned(work_item_id) in self._dropped else (effect,)
+
+
+class OneRefusalIsFinal(OneErrorIsFinal):
+    """Asks for no start again that was refused once, under a new ownership either."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        return super()._done(effect) if says(effect, "work.start") else (effect,)
 
 
 class OneErrorStopsEverything(OneErrorIsFinal):
@@ -168,6 +181,18 @@ MUTANTS = (
         "EXT-005.e",
         "LEASE-0061 SCHED-0081",
         "Error handling that knows one kind of error.",
+    ),
+    mutant(
+        RepeatsForALease,
+        "EXT-005.e",
+        "MON-0020 LEASE-0074",
+        "A lease that is over is taken for one that is late.",
+    ),
+    mutant(
+        OneRefusalIsFinal,
+        "EXT-005.e",
+        "LEASE-0075",
+        "A list of hopeless tasks that nobody clears.",
     ),
     mutant(
         OneErrorStopsEverything,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from attrs import evolve
@@ -167,6 +168,23 @@ def waits_longer_than_allowed(parts: Parts) -> None:
     parts.replace("retries.delay_before_retry", a_minute)
 
 
+def _misreads(parts: Parts, pattern: str, wrongly: Callable[[re.Match[str]], str]) -> None:
+    duration = parts.get("instants.duration")
+    parts.replace("instants.duration", lambda text: duration(re.sub(pattern, wrongly, text)))
+
+
+@altered
+def hours_read_as_days(parts: Parts) -> None:
+    """Reads a duration's first unit as days where it is hours."""
+    _misreads(parts, r"^PT(\d+)H(?=\d)", lambda found: f"P{found[1]}DT")
+
+
+@altered
+def minutes_read_as_months(parts: Parts) -> None:
+    """Reads a duration's M as months of thirty days, where it stands first."""
+    _misreads(parts, r"^PT(\d+)M(?=\d)", lambda found: f"P{30 * int(found[1])}DT")
+
+
 @altered
 def retries_after_the_deadline(parts: Parts) -> None:
     """Tries again as long as attempts are left, whatever the time is."""
@@ -328,6 +346,18 @@ MUTANTS = (
         "WRK-018.b",
         "RETRY-0007",
         "A library's own backoff beside the contract's.",
+    ),
+    mutant(
+        hours_read_as_days,
+        "WRK-018.b",
+        "RETRY-0011",
+        "A parser of durations written for the one that was seen first.",
+    ),
+    mutant(
+        minutes_read_as_months,
+        "WRK-018.b",
+        "RETRY-0012",
+        "ISO 8601 has two units that are called M.",
     ),
     mutant(
         retries_after_the_deadline,

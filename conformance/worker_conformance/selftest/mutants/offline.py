@@ -7,6 +7,7 @@ from typing import Any
 
 from worker_conformance.documents.json_types import JsonObject, find, text_at
 from worker_conformance.scenario.clock import moment_of
+from worker_conformance.selftest.copies import Parts, altered
 from worker_conformance.selftest.interposer import Interposer, payload_of, says
 from worker_conformance.selftest.mutants.base import mutant
 from worker_conformance.selftest.speaker import events_in
@@ -226,6 +227,25 @@ class BlocksWithoutACheckpoint(_KnowsTheLink):
         return None if blocked and self._is_down else super()._given(stimulus)
 
 
+@altered
+def start_waits_out_the_outage(parts: Parts) -> None:
+    """Keeps the slot of a start that an outage left unanswered until the link is back."""
+    parts.replace("sessions._give_up_starts", lambda _turn: None)
+
+
+@altered
+def start_given_up_for_good(parts: Parts) -> None:
+    """Gives up a start that an outage left unanswered, and does not take it up again."""
+    give_up = parts.get("sessions._give_up_starts")
+
+    def for_good(turn: Any) -> None:
+        give_up(turn)
+        for work_item_id in turn.runtime.given_up:
+            turn.change(turn.item(work_item_id), suspended=True)
+
+    parts.replace("sessions._give_up_starts", for_good)
+
+
 class SilentWhileAnythingIsDown(_KnowsTheLink):
     """Takes one Group's outage for everybody's, and forgets what its executors reported in it."""
 
@@ -299,6 +319,18 @@ MUTANTS = (
         "WRK-017.a",
         "OFFLINE-0013",
         "reports that are thrown away while there is nobody to pass them on to",
+    ),
+    mutant(
+        start_waits_out_the_outage,
+        "WRK-010.b",
+        "SCHED-0084",
+        "A place in a pool that is held by whoever waits for a reply.",
+    ),
+    mutant(
+        start_given_up_for_good,
+        "WRK-010.b",
+        "SCHED-0085",
+        "A timeout that is booked as a refusal.",
     ),
     mutant(
         SilentWhileAnythingIsDown,

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from worker_conformance.documents.json_types import JsonObject, find, text_at
+from worker_conformance.selftest.copies import Parts, altered
 from worker_conformance.selftest.interposer import Interposer, says
 from worker_conformance.selftest.mutants.base import mutant
 from worker_conformance.selftest.speaker import events_in
@@ -255,6 +256,32 @@ class ResumesTheLatestCheckpoint(Interposer):
         return ({**effect, "resumeFrom": self._latest},)
 
 
+@altered
+def any_checkpoint_will_do(parts: Parts) -> None:
+    """Goes on from the Checkpoint that came with the work, whichever work it is of."""
+    read = parts.get("contracts.read_checkpoint")
+
+    def whosever(document: Any, _work_item_id: str) -> Any:
+        return read(document, find(document, "workItemId"))
+
+    parts.replace("contracts.read_checkpoint", whosever)
+
+
+@altered
+def one_checkpoint_in_a_group(parts: Parts) -> None:
+    """Keeps one Checkpoint for each Group, that of the WorkItem which it last heard of."""
+    absorb = parts.get("facts.absorb")
+
+    def and_forget(turn: Any, group: Any, document: Any, payload: Any, event: Any) -> None:
+        absorb(turn, group, document, payload, event)
+        for item in tuple(turn.projection.items):
+            beside = item.work_item_id != document["workItemId"]
+            if beside and item.group_id == group.group_id and item.checkpoint is not None:
+                turn.change(item, checkpoint=None)
+
+    parts.replace("facts.absorb", and_forget)
+
+
 class OneScopeForAllGroups(Interposer):
     """Makes side-effect keys from the Agent alone."""
 
@@ -402,6 +429,18 @@ MUTANTS = (
         "WRK-011.b",
         "ISOL-0004 MON-0016",
         "A module-level variable in code that became concurrent.",
+    ),
+    mutant(
+        any_checkpoint_will_do,
+        "WRK-011.d",
+        "ISOL-0030",
+        "A field that is read where it lies, and not whose it is.",
+    ),
+    mutant(
+        one_checkpoint_in_a_group,
+        "WRK-011.d",
+        "ISOL-0031",
+        "The state of a task kept in the state of its queue.",
     ),
     mutant(
         OneScopeForAllGroups,
