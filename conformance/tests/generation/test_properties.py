@@ -11,6 +11,7 @@ from worker_conformance.judge.verdicts import Verdict
 from worker_conformance.port.locate import locate
 from worker_conformance.scenario.loader import load
 from worker_conformance.selftest import null_workers
+from worker_conformance.selftest.world_faults import FAULTS
 from worker_conformance.suite import promotion
 from worker_conformance.suite.bench import Bench
 from worker_conformance.suite.properties.catalogue import PROPERTIES, PropertyInfo
@@ -19,7 +20,6 @@ from worker_conformance.suite.properties.saving import Origin
 from worker_conformance.suite.properties.theatre import Theatre
 
 from .workers import local
-from .world_faults import FAULTS
 
 REFERENCE = "reference_worker:factory"
 SEED = 1

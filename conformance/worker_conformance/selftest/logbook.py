@@ -7,7 +7,7 @@ Never knows what a result is.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +43,21 @@ class Logbook:
                 file.write("\n")
         return found[1:]
 
+    def rewrite(self, lines: Iterable[Mapping[str, object]]) -> None:
+        """Put these results in the place of all that was written, at one blow."""
+        beside = self.path.with_name(f"{self.path.name}.new")
+        with beside.open("w", encoding="utf-8") as file:
+            file.writelines(f"{_text(line)}\n" for line in (self.head, *lines))
+        beside.replace(self.path)
+
     def append(self, line: Mapping[str, object]) -> None:
         """Write one result down."""
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            file.write(f"{_text(line)}\n")
+
+
+def _text(line: Mapping[str, object]) -> str:
+    return json.dumps(line, ensure_ascii=False)
 
 
 def _read(written: str) -> Iterator[dict[str, Any]]:

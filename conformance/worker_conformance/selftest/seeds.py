@@ -2,216 +2,242 @@
 
 A mutant meets the checks that are expected to notice it, as an ordinary run has them, and one of
 them has to; a variant meets the vectors that its habit is about, but for the long drives, with all
-monitors, and may fail nothing. Each pair of Worker and seed is written down as soon as it has been
-judged, and a campaign goes on where it was ended. Prints the page of the documentation; never
-changes what a check says.
+monitors, and may fail nothing; a check that measures or draws meets a Worker that it has to notice
+by itself. Each trial is written down as soon as it has been judged, beside what its checks were
+then: a campaign goes on where it was ended, and plays again what has changed since. Never changes
+what a check says.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from enum import StrEnum
+from fnmatch import fnmatch
+from functools import cache
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
-from attrs import asdict, define, evolve, field, frozen
+from attrs import define, evolve, field, frozen
 
-from worker_conformance.errors import UsageError
-from worker_conformance.errors import render as render_error
+from worker_conformance.documents.canonical import sha256_of
+from worker_conformance.errors import UsageError, render
 from worker_conformance.judge.verdicts import CheckKind, Verdict
 from worker_conformance.port.digest import adapter_digest
+from worker_conformance.scenario.dump import to_line
+from worker_conformance.selftest import power
 from worker_conformance.selftest.logbook import Logbook
 from worker_conformance.selftest.matrix import Kind, Subject, all_checks, play_all, subjects
 from worker_conformance.selftest.mutants import MUTANTS
-from worker_conformance.suite.checks import THOROUGH, catalogue, info_of, vector_digest
+from worker_conformance.suite.checks import THOROUGH, catalogue, info_of, scenarios
 from worker_conformance.suite.results import DEFAULT_WORKER
 
-PREFACE = """# The same over many seeds
+DIGITS = 12  # of a digest: they only tell what a check was from what it is
 
-A seed steers keys, identifiers, canaries and what is drawn. What
-[the kill matrix](kill-matrix.md) shows for one seed is repeated here for many: each mutant against
-the checks that are expected to notice it, as an ordinary run has them, up to the first that does;
-each lawful variant against the vectors that its habit is about, the long drives left out, and all
-monitors.
+States = Mapping[str, str]
+"""What checks were when they were played, by their IDs."""
 
-```sh
-python -m worker_conformance.selftest.seeds FILE 1 20 2     # seeds 1 to 20, two Workers at a time
-python -m worker_conformance.selftest.seeds FILE > docs/many-seeds.md
-```
 
-A campaign goes on where it was ended, and refuses to mix results of
-different vectors, or of different code of the reference Worker."""
+class Sort(StrEnum):
+    """What a trial is about."""
+
+    MUTANT = "mutant"
+    VARIANT = "variant"
+    POWER = "power"
+
+
+@frozen
+class Task:
+    """One Worker, and the checks that it meets under every seed."""
+
+    worker: str
+    sort: Sort
+    checks: tuple[str, ...]
 
 
 @frozen
 class Trial:
-    """One Worker under one seed, and the checks that it failed (a mutant: up to the first)."""
+    """One Worker under one seed, and the checks that it failed (a mutant: the first of them)."""
 
     worker: str
-    kind: str
+    sort: Sort
     seed: int
     failed: tuple[str, ...]
+    states: States = field(factory=dict, eq=False, repr=False)
 
 
-def wanted() -> Iterator[Subject]:
-    """The Workers of a campaign: all variants, and all mutants that an ordinary run may notice."""
+# --- what is played -------------------------------------------------------------------
+
+
+def tasks() -> Mapping[str, Task]:
+    """All variants, the mutants that an ordinary run may notice, and the pairs of `power`."""
+    return {one.worker: one for one in (*_of_workers(), *_of_pairs())}
+
+
+def _of_workers() -> Iterator[Task]:
     for one in subjects().values():
         if one.kind is Kind.VARIANT:
-            yield evolve(one, drives=frozenset())
+            yield Task(one.name, Sort.VARIANT, _own_vectors(one))
         elif one.kind is Kind.MUTANT and any(map(_is_played, _own_checks(one))):
-            yield evolve(one, first=one.areas)
+            yield Task(one.name, Sort.MUTANT, _own_checks(one))
+
+
+def _of_pairs() -> Iterator[Task]:
+    return (Task(name, Sort.POWER, (pair.check,)) for name, pair in power.pairs().items())
+
+
+def _own_vectors(subject: Subject) -> tuple[str, ...]:
+    """The vectors that a variant's habit is about."""
+    vectors = (one.check_id for one in catalogue() if one.kind is CheckKind.VECTOR)
+    return tuple(one for one in vectors if any(fnmatch(one, area) for area in subject.areas))
+
+
+def _own_checks(subject: Subject) -> tuple[str, ...]:
+    """What an ordinary run has of the checks that are expected to notice a mutant."""
+    named = {*MUTANTS[subject.name].killed_by, *MUTANTS[subject.name].seen_in}
+    return tuple(one for one in all_checks() if one in named and THOROUGH not in info_of(one).needs)
 
 
 def _is_played(check: str) -> bool:
     return info_of(check).kind is not CheckKind.MONITOR
 
 
-def _own_checks(subject: Subject) -> list[str]:
-    """What an ordinary run has of the checks that are expected to notice a mutant."""
-    named = {*MUTANTS[subject.name].killed_by, *MUTANTS[subject.name].seen_in}
-    return [one for one in all_checks() if one in named and THOROUGH not in info_of(one).needs]
+@cache
+def present() -> States:
+    """What each check is today: what a vector says, and the code that draws and compares worlds."""
+    vectors = {name: sha256_of(to_line(one)) for name, one in scenarios().items()}
+    drawn = {one.check_id: power.drawing_digest() for one in catalogue() if _is_drawn(one.kind)}
+    return {
+        name: text.removeprefix("sha256:")[:DIGITS] for name, text in {**vectors, **drawn}.items()
+    }
 
 
-def play(subject: Subject, seed: int) -> Trial:
-    """Judge one Worker under one seed."""
-    if subject.kind is Kind.MUTANT:
-        noticed = play_all(subject, _own_checks(subject), seed).killed_by()
-        return Trial(subject.name, subject.kind.value, seed, noticed[:1])
-    kinds = (CheckKind.VECTOR, CheckKind.MONITOR)
-    lawful = [info.check_id for info in catalogue() if info.kind in kinds]
-    failed = play_all(subject, lawful, seed).with_verdict(Verdict.FAIL, Verdict.ADAPTER_ERROR)
-    return Trial(subject.name, subject.kind.value, seed, failed)
+def _is_drawn(kind: CheckKind) -> bool:
+    return kind is CheckKind.PROPERTY
+
+
+def play(task: Task, checks: Sequence[str], seed: int) -> Trial:
+    """Put one Worker to these checks under one seed."""
+    return Trial(task.worker, task.sort, seed, _failed(task, checks, seed), present())
+
+
+def _failed(task: Task, checks: Sequence[str], seed: int) -> tuple[str, ...]:
+    if task.sort is Sort.POWER:
+        return tuple(checks) if power.is_noticed(power.pairs()[task.worker], seed) else ()
+    subject = subjects()[task.worker]
+    if task.sort is Sort.MUTANT:
+        return play_all(evolve(subject, first=subject.areas), checks, seed).killed_by()[:1]
+    monitors = [one.check_id for one in catalogue() if one.kind is CheckKind.MONITOR]
+    row = play_all(evolve(subject, drives=frozenset()), [*checks, *monitors], seed)
+    return row.with_verdict(Verdict.FAIL, Verdict.ADAPTER_ERROR)
+
+
+# --- a campaign -----------------------------------------------------------------------
 
 
 @define
 class Campaign:
-    """Trials, and the file in which they stand."""
+    """Trials, and the file in which they stand.
+
+    In the file a line with `checks` says what the checks were in the trials that follow it.
+    """
 
     results: Path
     done: dict[tuple[str, int], Trial] = field(factory=dict)
+    _written: States = field(factory=dict)
 
     @property
     def logbook(self) -> Logbook:
-        """Where they are written down, under the digests of what was played."""
-        head = {"code": adapter_digest(DEFAULT_WORKER), "vectors": vector_digest()}
-        return Logbook(self.results, head)
+        """Where they are written down, under the digest of the code that was played."""
+        return Logbook(self.results, {"code": adapter_digest(DEFAULT_WORKER)})
 
     def load(self) -> None:
-        """Take up what an earlier run has written; raises UsageError for other code or vectors."""
-        for line in self.logbook.open():
-            self._keep(Trial(**{**line, "failed": tuple(line["failed"])}))
+        """Take up what an earlier run has written; raises UsageError for other code."""
+        for trial in trials_in(self.logbook.open()):
+            self._keep(trial)
+            self._written = trial.states
+
+    def holding(self) -> tuple[Trial, ...]:
+        """The trials of which nothing has changed since."""
+        known = tasks()
+        return tuple(
+            one
+            for one in self.done.values()
+            if one.worker in known and not self.waiting(known[one.worker], one.seed)
+        )
+
+    def waiting(self, task: Task, seed: int) -> tuple[str, ...]:
+        """The checks that a Worker has still to be put to under a seed.
+
+        A variant that has failed nothing meets only what has changed; all others meet everything.
+        """
+        known = self.done.get((task.worker, seed))
+        if known is None:
+            return task.checks
+        now = present()
+        changed = tuple(one for one in task.checks if now.get(one) != known.states.get(one))
+        alone = task.sort is Sort.VARIANT and not known.failed
+        return changed if alone or not changed else task.checks
 
     def run(self, seeds: Sequence[int], jobs: int) -> None:
-        """Play what is not played yet, a seed after the other."""
-        logbook = self.logbook
+        """Play what is open, a seed after the other, and write the file anew when that is done."""
         with ProcessPoolExecutor(jobs) as pool:
             for seed in seeds:
-                waiting = [one for one in wanted() if (one.name, seed) not in self.done]
-                for ended in as_completed([pool.submit(play, one, seed) for one in waiting]):
-                    self._keep(ended.result())
-                    logbook.append(asdict(ended.result()))
-                sys.stderr.write(f"seed {seed}: {len(waiting)} Workers judged\n")
+                open_ = {one: self.waiting(one, seed) for one in tasks().values()}
+                calls = [pool.submit(play, one, open_[one], seed) for one in open_ if open_[one]]
+                for ended in as_completed(calls):
+                    self.keep(ended.result())
+                sys.stderr.write(f"seed {seed}: {len(calls)} Workers judged\n")
+        for one in self.holding():
+            self._keep(evolve(one, states=present()))
+        self.logbook.rewrite(_lines(self.done.values()))
+
+    def keep(self, trial: Trial) -> None:
+        """Write a trial down."""
+        self._keep(trial)
+        for line in _lines([trial]):
+            if line.get("checks") != self._written:
+                self.logbook.append(line)
+        self._written = trial.states
 
     def _keep(self, trial: Trial) -> None:
         self.done[trial.worker, trial.seed] = trial
 
 
-# --- the page -------------------------------------------------------------------------
+def trials_in(lines: Iterable[Mapping[str, Any]]) -> Iterator[Trial]:
+    """The trials that stand in the lines of a file, its head left out."""
+    states: States = {}
+    for line in lines:
+        if "checks" in line:
+            states = line["checks"]
+            continue
+        for seed in line["seeds"]:
+            failed = tuple(line["failed"])
+            yield Trial(line["worker"], Sort(line["sort"]), seed, failed, states)
 
 
-def render(header: Mapping[str, object], trials: Sequence[Trial]) -> str:
-    """The page of the documentation."""
-    of_kind = {
-        kind: [one for one in trials if one.kind == kind.value]
-        for kind in (Kind.MUTANT, Kind.VARIANT)
-    }
-    parts = [PREFACE, "\n".join(_summary(header, of_kind))]
-    parts += ["\n".join(_mutants(of_kind[Kind.MUTANT]))]
-    parts += ["\n".join(_variants(of_kind[Kind.VARIANT]))]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _summary(
-    header: Mapping[str, object], of_kind: Mapping[Kind, Sequence[Trial]]
-) -> Iterator[str]:
-    mutants, variants = of_kind[Kind.MUTANT], of_kind[Kind.VARIANT]
-    lawful = len({one.worker for one in variants})
-    noticed = sum(bool(one.failed) for one in mutants)
-    passed = sum(not one.failed for one in variants)
-    left_out = sorted(set(MUTANTS) - {one.worker for one in mutants})
-    yield "## Summary"
-    yield ""
-    yield f"* Code of the reference Worker `{header['code']}`, vectors `{header['vectors']}`."
-    yield (
-        f"* {len({one.worker for one in mutants})} mutants over {_seeds(mutants)}: noticed "
-        f"{noticed} of {len(mutants)} times{_percent(noticed, len(mutants))}."
-    )
-    yield (
-        f"* {lawful} lawful variants over {_seeds(variants)}: passed {passed} of "
-        f"{len(variants)} times{_percent(passed, len(variants))}."
-    )
-    yield f"* Mutants that a thorough run alone is expected to notice, not played: {len(left_out)}"
-    yield f"  ({', '.join(left_out)})."
-
-
-def _mutants(trials: Sequence[Trial]) -> Iterator[str]:
-    """Those that lived under some seed."""
-    yield "## Mutants that some seed let live"
-    yield ""
-    living = _grouped([one for one in trials if not one.failed])
-    if not living:
-        yield "None."
-        return
-    yield "| Mutant | lived under | of |"
-    yield "|---|---|---|"
-    for name, found in living.items():
-        all_seeds = sum(one.worker == name for one in trials)
-        yield f"| {name} | {', '.join(str(one.seed) for one in found)} | {all_seeds} seeds |"
-
-
-def _variants(trials: Sequence[Trial]) -> Iterator[str]:
-    """Those that failed something under some seed."""
-    yield "## Lawful variants that failed under some seed"
-    yield ""
-    failed = _grouped([one for one in trials if one.failed])
-    if not failed:
-        yield "None."
-        return
-    yield "| Variant | seed | failed |"
-    yield "|---|---|---|"
-    for name, found in failed.items():
-        for one in found:
-            yield f"| {name} | {one.seed} | {', '.join(one.failed)} |"
-
-
-def _grouped(trials: Sequence[Trial]) -> dict[str, list[Trial]]:
-    found: dict[str, list[Trial]] = {}
-    for one in sorted(trials, key=lambda one: (one.worker, one.seed)):
-        found.setdefault(one.worker, []).append(one)
-    return found
-
-
-def _seeds(trials: Sequence[Trial]) -> str:
-    seeds = sorted({one.seed for one in trials})
-    return f"{len(seeds)} seeds ({seeds[0]} to {seeds[-1]})" if seeds else "no seed"
-
-
-def _percent(part: int, whole: int) -> str:
-    return f" ({100 * part / whole:.2f} %)" if whole else ""
+def _lines(trials: Iterable[Trial]) -> Iterator[dict[str, object]]:
+    """A line for each Worker and what it failed, after what the checks were at that time."""
+    ordered = sorted(trials, key=lambda one: (sorted(one.states.items()), one.worker, one.failed))
+    for states, of_states in groupby(ordered, key=lambda one: one.states):
+        yield {"checks": dict(states)}
+        for key, alike in groupby(of_states, key=lambda one: (one.worker, one.sort, one.failed)):
+            worker, sort, failed = key
+            seeds = sorted(one.seed for one in alike)
+            yield {"worker": worker, "sort": sort, "seeds": seeds, "failed": failed}
 
 
 def main(arguments: Sequence[str]) -> int:
-    """`FILE FIRST LAST JOBS` plays a campaign, `FILE` alone prints its page."""
+    """`FILE FIRST LAST JOBS`: the campaign, its seeds, and how many Workers at a time."""
     file, *numbers = arguments or ("",)
-    if not file or len(numbers) not in (0, 3) or not all(map(str.isdecimal, numbers)):
+    if not file or len(numbers) != 3 or not all(map(str.isdecimal, numbers)):
         raise UsageError("arguments", "these are no arguments of a campaign", main.__doc__ or "")
     campaign = Campaign(Path(file))
     campaign.load()
-    if numbers:
-        first, last, jobs = map(int, numbers)
-        campaign.run(range(first, last + 1), jobs)
-    else:
-        sys.stdout.write(render(campaign.logbook.head, list(campaign.done.values())))
+    first, last, jobs = map(int, numbers)
+    campaign.run(range(first, last + 1), jobs)
     return 0
 
 
@@ -219,4 +245,4 @@ if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
     except UsageError as mistake:
-        sys.exit(render_error(mistake))
+        sys.exit(render(mistake))

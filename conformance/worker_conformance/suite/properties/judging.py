@@ -11,7 +11,7 @@ from math import ceil
 from random import Random
 from statistics import median
 
-from attrs import field, frozen
+from attrs import define, field, frozen
 
 from worker_conformance.judge.monitors import REGISTRY as MONITORS
 from worker_conformance.judge.verdicts import Measurement, Verdict
@@ -46,9 +46,12 @@ class Judged:
     coverage: Coverage = field(factory=dict)
 
 
-def judge(info: PropertyInfo, theatre: Theatre, worlds: int) -> Judged:
-    """Judge one property over so many worlds, more of them where none is played twice."""
-    watch, this = _Watch(), JUDGEMENTS[info.check_id]
+def judge(info: PropertyInfo, theatre: Theatre, worlds: int, *, shorten: bool = True) -> Judged:
+    """Judge one property over so many worlds, more of them where none is played twice.
+
+    Without `shorten` a failure is as long as it was found: where it counts only that there is one.
+    """
+    watch, this = _Watch(shortens=shorten), JUDGEMENTS[info.check_id]
     if isinstance(this, Rules):
         least = ceil(worlds * this.times)
         found = _judge_rules(this, theatre, least, max(least, WITNESS_WORLDS_MAX), watch)
@@ -97,15 +100,16 @@ def _judged(info: PropertyInfo, found: Finding | None, watch: _Watch) -> Judged:
     )
 
 
+@define
 class _Watch:
-    """What a property has seen so far."""
+    """What a property has seen so far, and whether a failure is to be shortened."""
 
-    def __init__(self) -> None:
-        self.witness = 0
-        self.worlds = 0
-        self.lengths: list[int] = []
-        self.sightings: dict[str, Sighting] = {}
-        self.coverages: list[Coverage] = []
+    shortens: bool = True
+    witness: int = 0
+    worlds: int = 0
+    lengths: list[int] = field(factory=list)
+    sightings: dict[str, Sighting] = field(factory=dict)
+    coverages: list[Coverage] = field(factory=list)
 
     @property
     def takes_part(self) -> bool:
@@ -142,6 +146,8 @@ def _judge_rules(
         watch.witness += _reached(this, monitors, course)
         found = _broken_rule(this, monitors, course)
         if found is not None:
+            if not watch.shortens:
+                return found
             return _shortened_rule(this, theatre, course, found, monitors)
         if watch.worlds >= least and (watch.witness or not watch.takes_part):
             return None
@@ -203,6 +209,8 @@ def _judge_relation(
         watch.witness += len(compared(plain.ends, varied.ends))
         found = _difference(plain, varied, monitors)
         if found is not None:
+            if not watch.shortens:
+                return found
             return _shortened(theatre, plain, varied, found, monitors)
     return None
 

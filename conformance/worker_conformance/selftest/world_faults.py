@@ -308,3 +308,25 @@ FAULTS: Mapping[str, Altered] = {
     )
 }
 """The faults by name."""
+
+FOUND_BY: Mapping[str, str] = {
+    "snapshot_forgets_approvals": "PROP-0017",
+    "snapshot_forgets_checkpoints": "PROP-0017",
+    "snapshot_forgets_ended_work": "PROP-0017",
+    "approvals_lost_by_a_crash": "PROP-0013",
+    "checkpoint_lost_by_a_crash": "PROP-0007",
+    "attempts_lost_by_a_crash": "PROP-0008",
+    "ended_work_lost_by_a_crash": "PROP-0013",
+    "resends_under_the_old_session": "PROP-0003",
+    "resends_under_the_old_membership": "PROP-0004",
+    "resends_the_acceptance_of_a_lost_offer": "PROP-0004",
+    "quota_counts_only_what_runs": "PROP-0006",
+    "completion_lost_while_preempting": "PROP-0006",
+    "unblocking_lost_in_a_replay": "PROP-0019",
+    "lowered_limit_drops_accepted_work": "PROP-0006",
+    "checkpoint_kept_by_group": "PROP-0007",
+    "identifiers_restart_with_the_disk": "PROP-0003",
+    "ended_membership_unnoticed": "PROP-0004",
+    "one_cut_link_cuts_all": "PROP-0020",
+}
+"""The property that is about a fault. Two have none: see the tests, which name the reason."""
