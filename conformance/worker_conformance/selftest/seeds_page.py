@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from worker_conformance.documents.canonical import sha256_of
+from worker_conformance.selftest.runs import Run, runs_in
 from worker_conformance.selftest.seeds import Sort, States, Trial, trials_in
 
 FOLDER = Path("docs") / "many-seeds"
 TRIALS = "trials.jsonl"
+RUNS = "runs.jsonl"
 COMMAND = "python -m worker_conformance.selftest.seeds_page > docs/many-seeds.md"
 
 PREFACE = f"""# The same over many seeds
@@ -27,10 +30,11 @@ A seed steers keys, identifiers, canaries and what is drawn. What
 the checks that are expected to notice it, as an ordinary run has them, up to the first that does;
 each lawful variant against the vectors that its habit is about, the long drives left out, and all
 monitors; and each check that measures, compares or generates worlds against Workers that it has to
-notice by itself, alone.
+notice by itself, alone. And the reference Worker passes the whole ordinary run under each.
 
 ```sh
 python -m worker_conformance.selftest.seeds docs/many-seeds/trials.jsonl 1 20 2   # two at a time
+python -m worker_conformance.selftest.runs docs/many-seeds/runs.jsonl 1 100       # one by one
 {COMMAND}
 ```
 
@@ -42,13 +46,16 @@ results of different code of the reference Worker."""
 class Recorded:
     """The digest of the code that was played, what the checks were, and the trials of both.
 
-    `older` counts the trials in which a check was something else; they say nothing any more.
+    `older` counts the trials in which a check was something else; they say nothing any more. `runs`
+    are whole ordinary runs against the reference Worker, under a head of their own.
     """
 
     code: str
     states: States
     trials: tuple[Trial, ...]
     older: int = 0
+    runs_of: Mapping[str, str] = field(factory=dict)
+    runs: tuple[Run, ...] = ()
 
     def of(self, sort: Sort) -> tuple[Trial, ...]:
         """The trials of one sort."""
@@ -57,11 +64,20 @@ class Recorded:
 
 def read(folder: Path) -> Recorded:
     """What stands in the file of a campaign."""
-    head, *lines = map(json.loads, (folder / TRIALS).read_text("utf-8").splitlines())
+    head, *lines = _lines(folder / TRIALS)
     trials = tuple(trials_in(lines))
     states = trials[-1].states if trials else {}
     current = tuple(one for one in trials if one.states == states)
-    return Recorded(head["code"], states, current, len(trials) - len(current))
+    runs_of, *runs = _lines(folder / RUNS) or ({},)
+    older = len(trials) - len(current)
+    return Recorded(head["code"], states, current, older, runs_of, runs_in(runs))
+
+
+def _lines(path: Path) -> list[Any]:
+    """The lines of a file, none where there is no such file."""
+    if not path.is_file():
+        return []
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def digest(states: States) -> str:
@@ -71,7 +87,7 @@ def digest(states: States) -> str:
 
 def render(recorded: Recorded) -> str:
     """The page of the documentation."""
-    sections = (_summary, _mutants, _variants, _power)
+    sections = (_summary, _runs, _mutants, _variants, _power)
     return "\n\n".join([PREFACE, *("\n".join(one(recorded)) for one in sections)]) + "\n"
 
 
@@ -99,6 +115,34 @@ def _summary(recorded: Recorded) -> Iterator[str]:
     yield "* Mutants that a thorough run alone is expected to notice are not played."
     if recorded.older:
         yield f"* Trials in which some check was something else, not counted: {recorded.older}."
+
+
+def _runs(recorded: Recorded) -> Iterator[str]:
+    """Whole runs, and whatever in them was not a pass."""
+    yield "## Whole ordinary runs against the reference Worker"
+    yield ""
+    runs = sorted(recorded.runs, key=lambda one: one.seed)
+    if not runs:
+        yield "None was recorded."
+        return
+    clean = sum(not one.exit_code and one.passed == one.executed for one in runs)
+    of = recorded.runs_of
+    seconds = sorted(one.seconds for one in runs)
+    yield (
+        f"Code of the reference Worker `{of['code']}`, suite `{of['suite']}`, vectors "
+        f"`{of['vectors']}`."
+    )
+    yield ""
+    yield (
+        f"{clean} of {len(runs)} runs, seeds {runs[0].seed} to {runs[-1].seed}, came to nothing "
+        f"but passes and exit code 0: {sum(one.passed for one in runs)} of "
+        f"{sum(one.executed for one in runs)} executed checks. A run took "
+        f"{seconds[len(seconds) // 2]:.0f} seconds in the median, {seconds[-1]:.0f} at most."
+    )
+    for one in runs:
+        if one.exit_code or one.alarms:
+            alarms = ", ".join(f"{name} ({verdict})" for name, verdict in one.alarms.items())
+            yield f"* Seed {one.seed}, exit code {one.exit_code}: {alarms}"
 
 
 def _mutants(recorded: Recorded) -> Iterator[str]:
