@@ -186,6 +186,7 @@ impl Session {
                 self.groups[group]
                     .down_since
                     .get_or_insert_with(|| self.now.clone());
+                self.outbox.forget_starts(group);
             }
             return;
         }

@@ -84,6 +84,13 @@ impl Outbox {
         accepts.map(|pending| pending.group)
     }
 
+    /// No slot waits for the answer to a start while its Group is out of reach: what the replay does
+    /// not show to be granted is decided anew.
+    pub fn forget_starts(&mut self, group: usize) {
+        self.pending
+            .retain(|pending| pending.group != group || pending.intent.kind != "work.start");
+    }
+
     /// A new session has no use for the Commands of the old one.
     pub fn forget_all(&mut self) {
         self.pending.clear();

@@ -97,19 +97,20 @@ class OneErrorIsFinal(Interposer):
         return () if self._concerned(work_item_id) in self._dropped else (effect,)
 
 
-class OneRefusalIsFinal(OneErrorIsFinal):
-    """Asks for no start again that was refused once, under a new ownership either."""
-
-    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
-        return super()._done(effect) if says(effect, "work.start") else (effect,)
-
-
 class OneErrorStopsEverything(OneErrorIsFinal):
     """Says nothing more about any WorkItem after an error about one."""
 
     def _concerned(self, work_item_id: object) -> object:
         del work_item_id
         return None
+
+
+class OneLeaseIsAll(OneErrorStopsEverything):
+    """Takes one refusal for a lease for the end of all its leases, and falls silent."""
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        codes = {find(frame, "error", "code") for frame in frames_in(stimulus)}
+        return super()._given(stimulus) if "WORK_LEASE_EXPIRED" in codes else stimulus
 
 
 class AsksAgain(_Resends):
@@ -189,10 +190,10 @@ MUTANTS = (
         "A lease that is over is taken for one that is late.",
     ),
     mutant(
-        OneRefusalIsFinal,
+        OneLeaseIsAll,
         "EXT-005.e",
         "LEASE-0075",
-        "A list of hopeless tasks that nobody clears.",
+        "One lease for the connection, in the system that this was ported from.",
     ),
     mutant(
         OneErrorStopsEverything,
