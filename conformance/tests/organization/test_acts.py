@@ -210,6 +210,45 @@ def test_leases_say_what_was_opened_renewed_and_closed(desk) -> None:
     assert leases() == [("ownership", "released")]
 
 
+def test_an_offer_carries_the_checkpoint_that_it_is_told_to(open_desk, check_event) -> None:
+    desk = open_desk(WorkPlan("a1", "A"), WorkPlan("a2", "A"))
+    desk.reach("blocked")
+    desk.act(ActKind.AUTHORIZE, "a2")
+    desk.act(ActKind.OFFER, "a2")
+    assert "latestCheckpoint" not in desk.last["payload"]
+    desk.act(ActKind.OFFER, "a2", checkpoint="a1")
+    check_event(desk.last, desk.registry)
+    assert desk.last["payload"]["latestCheckpoint"]["workItemId"] == desk.work_id("a1")
+    assert desk.last["payload"]["workItemId"] == desk.work_id("a2")
+
+
+def test_no_offer_carries_what_is_not_there(open_desk) -> None:
+    desk = open_desk(WorkPlan("a1", "A"), WorkPlan("a2", "A"))
+    desk.reach("open")
+    with pytest.raises(SuiteError, match="a2 has no Checkpoint"):
+        desk.act(ActKind.OFFER, "a1", checkpoint="a2")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0, "PT0S"),
+        (30, "PT30S"),
+        (90, "PT1M30S"),
+        (3600, "PT1H"),
+        (5400, "PT1H30M"),
+        (86_400, "P1D"),
+        (90_061, "P1DT1H1M1S"),
+    ],
+)
+def test_a_longest_delay_is_said_in_the_largest_units(open_desk, seconds, said) -> None:
+    desk = open_desk(WorkPlan("a1", "A", max_delay_seconds=seconds))
+    desk.reach("open")
+    item = desk.last["payload"]["workItem"]
+    assert item["contract"]["retryPolicy"]["maxDelay"] == said
+    assert problems(DocumentKind.WORK_ITEM, item) == ()
+
+
 @pytest.mark.parametrize("kind", [ActKind.FAIL, ActKind.CANCEL, ActKind.PROMOTE])
 def test_every_end_revokes_execution_and_ownership(desk, kind) -> None:
     desk.reach("active")

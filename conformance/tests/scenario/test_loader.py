@@ -231,6 +231,12 @@ WHOLES_REFUSED = {
         "'taken' comes before any offer_both or offer_other or withdraw",
         "{offer_both: a1}",
     ),
+    "the Checkpoint of no WorkItem": (
+        "log: {A: [created, {authorize: a1}, {offer: {work: a1, checkpoint: a0}}]}",
+        "8:37",
+        "no WorkItem 'a0' yet whose Checkpoint",
+        "{authorize: a0}",
+    ),
     "a WorkItem in two Groups": (
         "log: {A: [created, {authorize: a1}], B: [created, {authorize: a1}]}",
         "8:63",

@@ -254,6 +254,10 @@ def _check_order(told: tuple[_ToldAct, ...]) -> None:
             raise refusal(
                 one.place, f"'{kind}' comes before {work} exists", f"{{authorize: {work}}}"
             )
+        whose = one.act.args.get("checkpoint")
+        if whose is not None and ActKind.AUTHORIZE not in done.get(str(whose), set()):
+            cause = f"there is no WorkItem '{whose}' yet whose Checkpoint this could be"
+            raise refusal(one.place, cause, f"{{authorize: {whose}}} in an earlier act")
         needed = PREREQUISITES.get(kind)
         if needed is not None and not needed & work_done:
             words = " or ".join(sorted(needed))

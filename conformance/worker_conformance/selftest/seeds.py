@@ -187,9 +187,13 @@ class Campaign:
             for seed in seeds:
                 open_ = {one: self.waiting(one, seed) for one in tasks().values()}
                 calls = [pool.submit(play, one, open_[one], seed) for one in open_ if open_[one]]
-                for ended in as_completed(calls):
-                    self.keep(ended.result())
-                sys.stderr.write(f"seed {seed}: {len(calls)} Workers judged\n")
+                for number, ended in enumerate(as_completed(calls), start=1):
+                    trial = ended.result()
+                    self.keep(trial)
+                    told = ", ".join(trial.failed) or "nothing failed"
+                    sys.stderr.write(
+                        f"seed {seed}  {number}/{len(calls)}  {trial.worker}  {told}\n"
+                    )
         for one in self.holding():
             self._keep(evolve(one, states=present()))
         self.logbook.rewrite(_lines(self.done.values()))
