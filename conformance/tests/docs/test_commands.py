@@ -50,6 +50,7 @@ NOT_RUN: Mapping[str, str] = {
     "cargo build": "needs a Rust toolchain; starters are built by the tests of init",
     "python -m worker_conformance.selftest.automatic": "judges mutants for hours",
     "python -m worker_conformance.selftest.seeds": "plays every mutant and variant for an hour",
+    "python -m worker_conformance.selftest.runs": "repeats the ordinary run for hours",
     "python benchmarks/": "measures for minutes, and wants an idle machine",
     "python -m reference_worker": "its help is a test of the reference Worker's",
     "tox run": "is what runs these tests",
