@@ -133,12 +133,13 @@ export class Execution {
       && candidate.workItemId === item.id && candidate.ownershipEpoch === item.ownershipEpoch
       && candidate.operations.includes(effect) && session.now < millis(candidate.expiresAt));
     if (!token) return refuse("no valid capability token");
-    item.session.operations ??= new Set();
     const limits = [token.budget, item.contract.budget, session.organization.policy.remainingBudget?.[item.groupId] ?? {}]
       .map((budget) => budget?.externalSideEffectLimit ?? Infinity);
-    const used = item.session.operations.size + (item.session.operations.has(key) ? 0 : 1);
+    const used = item.operations.size + (item.operations.has(key) ? 0 : 1);
     if (effect === "external" && used > Math.min(...limits)) return refuse("the budget is used up");
-    item.session.operations.add(key);
+    if (effect === "external" && !item.operations.has(key)) {
+      session.journal.record({ type: "operation", groupId: item.groupId, workItemId: item.id, key });
+    }
     return session.slots.effect("operation", slot, { operationId, leaseId, tokenId: token.tokenId, idempotencyKey: key });
   }
 }

@@ -13,6 +13,7 @@ export class WorkItem {
     this.checkpoint = undefined;
     this.approvals = [];
     this.attempts = 0;
+    this.operations = new Set();
     this.preemptions = 0;
     this.declined = new Set();
     this.session = {}; // what only this session knows; never durable
@@ -72,7 +73,7 @@ export class GroupHistory {
     for (const item of touched) {
       item.session.hold = undefined;
       if (strange || event.kind === "work.offer.created") item.refused = strange;
-      if (event.kind === "work.offer.created") { item.attempts = 0; item.preemptions = 0; }
+      if (event.kind === "work.offer.created") { item.attempts = 0; item.preemptions = 0; item.operations.clear(); }
     }
     return touched;
   }

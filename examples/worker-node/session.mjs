@@ -46,6 +46,7 @@ export class Session {
     if (record.type === "event") history.apply(record.event, this.agent.agentId, record.approved);
     else if (record.type === "snapshot") history.restore(record.snapshot, record.state, this.agent.agentId, record.approved);
     else if (record.type === "attempt") history.item(record.workItemId).attempts += 1;
+    else if (record.type === "operation") history.item(record.workItemId).operations.add(record.key);
     else if (record.type === "preempted") history.item(record.workItemId).preemptions += 1;
     else if (record.type === "buffered") history.item(record.workItemId).buffered = record.buffered;
     else if (record.type === "declined") history.item(record.workItemId).declined.add(record.offer);

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
+
+from attrs import evolve
 
 from worker_conformance.documents.json_types import JsonObject, find, text_at
 from worker_conformance.judge.reading import command_of, frames_in, kind_of
@@ -127,6 +129,50 @@ class CancellationRevokesEverything(Interposer):
 def budgets_uncounted(parts: Parts) -> None:
     """Lets work use more than its contract allows."""
     parts.replace("operations.count_usage", lambda *_: None)
+
+
+@altered
+def effects_uncounted(parts: Parts) -> None:
+    """Brings about as many effects on the outside as its executor asks for."""
+    parts.replace("operations._is_exhausted", lambda *_: False)
+
+
+@altered
+def one_effect_is_the_limit(parts: Parts) -> None:
+    """Takes the limit of effects for a permission that is used up by the first."""
+    exhausted = parts.get("operations._is_exhausted")
+
+    def at_once(turn: Any, item: Any, token: Any, report: Any) -> bool:
+        known = report["operationId"] in item.side_effects
+        return bool(exhausted(turn, item, token, report) or (item.side_effects and not known))
+
+    parts.replace("operations._is_exhausted", at_once)
+
+
+def _effects_loaded(parts: Parts, changed: Callable[[tuple[str, ...]], tuple[str, ...]]) -> None:
+    """Find others in the journal than the effects that were brought about."""
+    load = parts.get("journal.Journal.load")
+
+    def otherwise(journal: Any) -> Any:
+        projection = load(journal)
+        for item in projection.items:
+            found = evolve(item, side_effects=changed(item.side_effects))
+            projection.items.put(item.work_item_id, found)
+        return projection
+
+    parts.replace("journal.Journal.load", otherwise)
+
+
+@altered
+def effects_forgotten_in_a_crash(parts: Parts) -> None:
+    """Keeps in memory what effects it has brought about."""
+    _effects_loaded(parts, lambda _: ())
+
+
+@altered
+def effects_counted_again(parts: Parts) -> None:
+    """Counts the effects that it finds in its journal beside those that it has counted."""
+    _effects_loaded(parts, lambda known: (*known, *(f"again {one}" for one in known)))
 
 
 # --- sessions and clocks ------------------------------------------------------------------
@@ -434,6 +480,30 @@ MUTANTS = (
         "EVT-009.a",
         "REPLAY-0033",
         "The outbox outlives the subscription it came from.",
+    ),
+    mutant(
+        effects_uncounted,
+        "AUT-004.a",
+        "SCHED-0086",
+        "A limit that is checked where the task is accepted, and never again.",
+    ),
+    mutant(
+        one_effect_is_the_limit,
+        "AUT-004.a",
+        "SCHED-0087",
+        "A counter that was a boolean in the first version.",
+    ),
+    mutant(
+        effects_forgotten_in_a_crash,
+        "AUT-004.a",
+        "SCHED-0088",
+        "A counter in memory beside a task on disk.",
+    ),
+    mutant(
+        effects_counted_again,
+        "AUT-004.a",
+        "SCHED-0089",
+        "A journal that is replayed on top of its own summary.",
     ),
     mutant(
         budgets_uncounted,
