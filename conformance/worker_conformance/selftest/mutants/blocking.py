@@ -146,6 +146,33 @@ def one_attempt_too_many(parts: Parts) -> None:
 
 
 @altered
+def no_backoff_is_no_retry(parts: Parts) -> None:
+    """Takes a contract without a backoff for one without retries."""
+
+    def attempts(item: Any, _: str) -> int:
+        return 1 if item.contract.backoff == "none" else int(item.contract.attempts_max)
+
+    _with_retry_policy(parts, attempts_max=attempts)
+
+
+@altered
+def no_backoff_is_no_limit(parts: Parts) -> None:
+    """Counts attempts where it computes a backoff, and so not without one."""
+    obstacle = parts.get("eligibility.obstacle")
+
+    def attempts(item: Any, _: str) -> int:
+        return 1 << 30 if item.contract.backoff == "none" else int(item.contract.attempts_max)
+
+    def uncounted(turn: Any, item: Any) -> Any:
+        found = obstacle(turn, item)
+        is_unlimited = found == "attempts exhausted" and item.contract.backoff == "none"
+        return None if is_unlimited else found
+
+    _with_retry_policy(parts, attempts_max=attempts)
+    parts.replace("eligibility.obstacle", uncounted)
+
+
+@altered
 def retries_everything(parts: Parts) -> None:
     """Tries again after every failure, retryable or not."""
     _with_retry_policy(parts, retryable=lambda _, code: (code,))
@@ -346,6 +373,18 @@ MUTANTS = (
         "WRK-018.b",
         "RETRY-0007",
         "A library's own backoff beside the contract's.",
+    ),
+    mutant(
+        no_backoff_is_no_retry,
+        "WRK-018.b",
+        "RETRY-0013",
+        "An enumeration whose first value is falsy.",
+    ),
+    mutant(
+        no_backoff_is_no_limit,
+        "WRK-018.a",
+        "RETRY-0014",
+        "A counter that lives in the timer of the next attempt.",
     ),
     mutant(
         hours_read_as_days,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from worker_conformance.documents.json_types import JsonObject
-from worker_conformance.selftest.copies import Parts, altered
+from worker_conformance.selftest.copies import Parts, altered, notes
 from worker_conformance.selftest.interposer import Interposer
 from worker_conformance.selftest.mutants.base import mutant
 
@@ -51,6 +51,62 @@ def _restores_unless(parts: Parts, *looked_at: str) -> None:
         return group
 
     parts.replace("replay._verified", verified)
+
+
+def _absorbs_snapshots(parts: Parts, changed: Callable[[Any, Any], Any]) -> None:
+    """Read of a Snapshot other Checkpoints than it tells of; `changed` gets them with the item."""
+    absorb = parts.get("facts.absorb")
+
+    def otherwise(turn: Any, group: Any, document: Any, payload: Any, event: Any) -> None:
+        if event["kind"] == "group.snapshot.created":
+            payload = {**payload, "checkpoint": changed(document, payload.get("checkpoint"))}
+        absorb(turn, group, document, payload, event)
+
+    parts.replace("facts.absorb", otherwise)
+
+
+@altered
+def snapshot_without_checkpoints(parts: Parts) -> None:
+    """Restores WorkItems and leases from a Snapshot, and no Checkpoint."""
+    _absorbs_snapshots(parts, lambda _document, _checkpoint: None)
+
+
+@altered
+def snapshot_is_a_checkpoint(parts: Parts) -> None:
+    """Takes a Snapshot for the place where all that it tells of goes on."""
+
+    def made_up(document: Any, checkpoint: Any) -> Any:
+        work = document["workItemId"]
+        name = f"{work}:checkpoint:restored"
+        known = {"checkpointId": name, "checkpointHash": f"sha256:{'0' * 64}", "workItemId": work}
+        return checkpoint or known
+
+    _absorbs_snapshots(parts, made_up)
+
+
+@altered
+def snapshot_without_approvals(parts: Parts) -> None:
+    """Restores everything that a Snapshot tells of but the approvals."""
+    parts.replace("replay._restore_approval", lambda _turn, _entry: None)
+
+
+@altered
+def restored_gates_stay_shut(parts: Parts) -> None:
+    """Takes no approval for work that a Snapshot has told of: that had all there was."""
+    absorb, table = parts.get("facts.absorb"), parts.get("facts.FACTS")
+    approved = table["approval.execution.granted"]
+
+    def noted(turn: Any, group: Any, document: Any, payload: Any, event: Any) -> None:
+        absorb(turn, group, document, payload, event)
+        if event["kind"] == "group.snapshot.created":
+            notes(turn).setdefault("restored", set()).add(document["workItemId"])
+
+    def only_others(turn: Any, group: Any, event: Any) -> None:
+        if event["payload"].get("workItemId") not in notes(turn).get("restored", ()):
+            approved(turn, group, event)
+
+    parts.replace("facts.absorb", noted)
+    table["approval.execution.granted"] = only_others
 
 
 @altered
@@ -124,6 +180,30 @@ MUTANTS = (
         "MON-0071",
         "queues whose retry counter lives in the process that dies",
         "RETRY-0001 RETRY-0002 RETRY-0003 RETRY-0004",
+    ),
+    mutant(
+        snapshot_without_approvals,
+        "S16-SNAP.a",
+        "REPLAY-0064",
+        "A backup of the tasks, and not of what was decided about them.",
+    ),
+    mutant(
+        restored_gates_stay_shut,
+        "S16-SNAP.a",
+        "REPLAY-0065",
+        "An import that closes what it has read.",
+    ),
+    mutant(
+        snapshot_without_checkpoints,
+        "S16-SNAP.a",
+        "REPLAY-0066",
+        "Two tables, of which the importer knows one.",
+    ),
+    mutant(
+        snapshot_is_a_checkpoint,
+        "S16-SNAP.a",
+        "REPLAY-0067",
+        "Two things that are both called a state.",
     ),
     mutant(
         snapshot_signature_unchecked,
