@@ -34,6 +34,8 @@ EVENTS = {
     ActKind.TERMINATE_MISSION: ("active", "mission.terminated"),
     ActKind.MOVE_MEMBERSHIP: ("none", "membership.changed"),
     ActKind.END_MEMBERSHIP: ("none", "membership.ended"),
+    ActKind.OTHER_MEMBER: ("none", "membership.changed"),
+    ActKind.END_OTHER_MEMBER: ("none", "membership.ended"),
     ActKind.EXTENSION: ("none", "ext.acme.audit.noted"),
 }
 

@@ -33,7 +33,7 @@ class NoteKind(StrEnum):
     `by` (`worker` or `organization`), `state` (of the WorkItem, or null), `ours` (whether this
     Worker owns it now), `lease` (ID of the Execution Lease that the Event opened, or null),
     `actionId` (of the Worker's Command, or null); `misfiled` (the Event's ID) where it tells of
-    another Group, and nothing follows from it."""
+    another Group or of another Agent's Membership, and nothing follows from it."""
     REFUSED = "refused"
     """The Authority answered a Command with an ERROR. Members: `group`, `kind`, `work`,
     `actionId`, `code`."""

@@ -20,6 +20,7 @@ from worker_conformance.organization.appending import append
 from worker_conformance.organization.forging import altered_signature
 from worker_conformance.organization.items import Grant, Item, Offer
 from worker_conformance.organization.ledger import Ledger
+from worker_conformance.organization.memberships import Membership
 from worker_conformance.organization.moments import SECOND, text
 from worker_conformance.organization.moves import Holder, Moved
 from worker_conformance.organization.outcomes import Appended
@@ -28,6 +29,7 @@ from worker_conformance.organization.transitions import Transition
 from worker_conformance.scenario.model import DAY_SECONDS, MISFILED, Act, ActKind
 
 GRANT_SECONDS = 7 * DAY_SECONDS
+OTHER_EPOCH = 7  # of another Agent's Membership: higher than the Worker's ever gets
 """How long an execution approval holds where the scenario does not say."""
 
 EXTENSION_KIND = "ext.acme.audit.noted"
@@ -70,6 +72,27 @@ def _end_membership(ledger: Ledger, act: Act, now: int) -> _Done:
         raise SuiteError("no-membership", f"the Membership in {ledger.name} has already ended")
     ledger.membership = ledger.membership.ended(now)
     return append(ledger, act, now, "membership.ended", membership_payload(ledger))
+
+
+def _other_member(ledger: Ledger, act: Act, now: int) -> _Done:
+    return _of_other(ledger, act, now, "membership.changed", Membership("active", OTHER_EPOCH, now))
+
+
+def _end_other_member(ledger: Ledger, act: Act, now: int) -> _Done:
+    membership = Membership("active", OTHER_EPOCH, 0).ended(now)
+    return _of_other(ledger, act, now, "membership.ended", membership)
+
+
+def _of_other(ledger: Ledger, act: Act, now: int, kind: str, membership: Membership) -> _Done:
+    """Say something of another Agent's Membership, which is no matter of the Worker's."""
+    document: JsonObject = {
+        **membership.document(ledger.plan, ledger.names),
+        "membershipId": ledger.names.numbered("membership", ledger.name, ledger.name, 2),
+        "member": {"type": "agent", "id": ledger.names.other_agent_id},
+    }
+    done = append(ledger, act, now, kind, {"membership": document})
+    ledger.misfiled.update(one.sequence for one in done)
+    return tuple(evolve(one, misfiled=True) for one in done)
 
 
 def membership_payload(ledger: Ledger) -> JsonObject:
@@ -407,6 +430,8 @@ ACTS: Mapping[ActKind, _Doing] = {
     ActKind.CHILD_FAILED: _child_failed,
     ActKind.MOVE_MEMBERSHIP: _move_membership,
     ActKind.END_MEMBERSHIP: _end_membership,
+    ActKind.OTHER_MEMBER: _other_member,
+    ActKind.END_OTHER_MEMBER: _end_other_member,
     ActKind.EXTENSION: _extension,
     ActKind.MISFILED: _misfiled,
     **missions.ACTS,

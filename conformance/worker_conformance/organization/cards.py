@@ -14,22 +14,29 @@ from worker_conformance.organization.keys import VALID_FROM
 from worker_conformance.organization.moments import text
 from worker_conformance.organization.shared import Shared
 from worker_conformance.organization.signatures import signed
+from worker_conformance.scenario.surroundings import RegisterCard
 
 SESSION_OPENED = "ext.missionweaveprotocol.identity.session_opened"
+OTHER_AHEAD = 5  # Session Epochs by which another Agent's session is later than the Worker's
 CARD_REGISTERED = "ext.missionweaveprotocol.registry.agent_card_registered"
 
 
-def session_opened(shared: Shared, now: int) -> JsonObject:
-    """The Event about the Worker's newest session."""
-    payload: JsonObject = {"agentId": shared.names.agent_id, "sessionEpoch": shared.session_epoch}
-    return _event(shared, SESSION_OPENED, f"session-{shared.session_epoch}", payload, now)
+def session_opened(shared: Shared, now: int, *, another: bool = False) -> JsonObject:
+    """The Event about the Worker's newest session, or about a later one of another Agent."""
+    epoch = shared.session_epoch + (OTHER_AHEAD if another else 0)
+    agent_id = shared.names.other_agent_id if another else shared.names.agent_id
+    payload: JsonObject = {"agentId": agent_id, "sessionEpoch": epoch}
+    return _event(shared, SESSION_OPENED, f"session-{epoch}", payload, now)
 
 
-def card_registered(shared: Shared, signer: str, now: int) -> JsonObject:
-    """The Event about the Worker's present Agent Card, which `signer` has signed."""
-    card = signed(DocumentKind.AGENT_CARD, agent_card(shared, now), shared.keys[signer])
-    suffix = f"card-{shared.agent.card_version}-{signer}"
-    return _event(shared, CARD_REGISTERED, suffix, {"agentCard": card}, now)
+def card_registered(shared: Shared, step: RegisterCard, now: int) -> JsonObject:
+    """The Event about an Agent Card: the Worker's present one, or another Agent's."""
+    card = agent_card(shared, now)
+    if step.another:
+        card |= {"agentId": shared.names.other_agent_id, "cardVersion": step.version}
+    document = signed(DocumentKind.AGENT_CARD, card, shared.keys[step.signer])
+    suffix = f"card-{step.version}-{step.signer}" + "-other" * step.another
+    return _event(shared, CARD_REGISTERED, suffix, {"agentCard": document}, now)
 
 
 def agent_card(shared: Shared, now: int) -> JsonObject:

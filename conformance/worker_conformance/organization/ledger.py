@@ -39,7 +39,7 @@ class Ledger:
 
     `mission_state` is that of the Mission's document, `usage` what all its work has used,
     `lease_opened` the sequence of the Event that opened an Execution Lease, and `misfiled` the
-    sequences of the Events that tell of another Group.
+    sequences of the Events that tell of another Group, or of another Agent's Membership.
     """
 
     def __init__(self, plan: GroupPlan, shared: Shared) -> None:

@@ -184,14 +184,18 @@ class Organization:
         for group in self._groups.values():
             group.new_session(now)
 
-    def session_opened_event(self, now: int) -> JsonObject:
-        """The Organization's Event about the present session; it has no Group and no sequence."""
-        return cards.session_opened(self._shared, now)
+    def session_opened_event(self, now: int, *, another: bool = False) -> JsonObject:
+        """The Organization's Event about the present session, or about one of `another` Agent.
+
+        It has no Group and no sequence.
+        """
+        return cards.session_opened(self._shared, now, another=another)
 
     def register_card(self, step: RegisterCard, now: int) -> JsonObject:
-        """Register the Worker's Agent Card in a new version; returns the Event about it."""
-        self._shared.agent = evolve(self._shared.agent, card_version=step.version)
-        return cards.card_registered(self._shared, step.signer, now)
+        """Register an Agent Card in a new version; returns the Event about it."""
+        if not step.another:
+            self._shared.agent = evolve(self._shared.agent, card_version=step.version)
+        return cards.card_registered(self._shared, step, now)
 
     # --- subscriptions, registry, clock -----------------------------------------------
 

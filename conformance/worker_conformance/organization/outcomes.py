@@ -27,7 +27,7 @@ class Appended:
 
     `by` is `worker` or `organization`; `state` and `ours` speak of the WorkItem after the Event;
     `lease` is the Execution Lease that the Event opened. `misfiled`: it tells of another Group,
-    where alone it would hold.
+    where alone it would hold, or of another Agent.
     """
 
     sequence: int

@@ -45,6 +45,8 @@ GROUP_ACTS = frozenset(
         ActKind.ARCHIVE,
         ActKind.MOVE_MEMBERSHIP,
         ActKind.END_MEMBERSHIP,
+        ActKind.OTHER_MEMBER,
+        ActKind.END_OTHER_MEMBER,
         ActKind.EXTENSION,
         ActKind.MISFILED,
     }

@@ -138,6 +138,7 @@ _BINDING = (
 _CARD = (
     Member("version", "version", POSITIVE),
     Member("signer", "signer", choice(*CARD_SIGNERS)),
+    Member("agent", "agent", choice("another")),
 )
 
 
@@ -202,12 +203,14 @@ def _read_card(node: YamlNode, names: Names) -> Surrounding:
     version = members.get("version")
     if not isinstance(version, int):
         raise refusal(node.place, "the card's version is missing", "write {version: 4}")
-    return RegisterCard(version, str(members.get("signer", CARD_SIGNERS[0])))
+    signer = str(members.get("signer", CARD_SIGNERS[0]))
+    return RegisterCard(version, signer, another="agent" in members)
 
 
 def _read_session(node: YamlNode, names: Names) -> Surrounding:
     del names  # a session is with the Organization
-    return AnnounceSession(replaced=choice("announced", "replaced").read(node) == "replaced")
+    said = choice("announced", "replaced", "another").read(node)
+    return AnnounceSession(replaced=said == "replaced", another=said == "another")
 
 
 def _read_token(node: YamlNode, names: Names) -> Surrounding:
@@ -314,11 +317,10 @@ def write_around(step: Surrounding) -> Plain:
             return {"keys": {"bind": {"role": role, "point": point}}}
         case ChangeKeys(change=change, role=role):
             return {"keys": {change: role}}
-        case RegisterCard(version=version, signer=signer):
-            usual = signer == CARD_SIGNERS[0]
-            return {"card": version if usual else {"version": version, "signer": signer}}
-        case AnnounceSession(replaced=replaced):
-            return {"session": "replaced" if replaced else "announced"}
+        case RegisterCard():
+            return {"card": _write_card(step)}
+        case AnnounceSession(replaced=replaced, another=another):
+            return {"session": "another" if another else "replaced" if replaced else "announced"}
         case ChangeToken():
             return {"token": {step.work: _write_token(step)}}
         case _:
@@ -341,6 +343,13 @@ def _write_traffic(step: Surrounding) -> Plain:
 
 def _write_groups(groups: tuple[str, ...]) -> Plain:
     return groups[0] if len(groups) == 1 else list(groups)
+
+
+def _write_card(step: RegisterCard) -> Plain:
+    if step.signer == CARD_SIGNERS[0] and not step.another:
+        return step.version
+    of: dict[str, Plain] = {"agent": "another"} if step.another else {}
+    return {"version": step.version, "signer": step.signer, **of}
 
 
 def _write_clock(offset: int) -> Plain:

@@ -60,11 +60,13 @@ class ChangeKeys:
 class RegisterCard:
     """The Worker's Agent Card is registered in a new version, and the Worker is told.
 
-    `signer` is the role that signs it: `outsider` is authorized for nothing.
+    `signer` is the role that signs it: `outsider` is authorized for nothing. With `another` it is
+    another Agent's card.
     """
 
     version: int
     signer: str = "card-issuer"
+    another: bool = False
 
 
 @frozen
@@ -72,10 +74,11 @@ class AnnounceSession:
     """`ext.missionweaveprotocol.identity.session_opened` is delivered.
 
     For the Worker's own session, or (`replaced`) for a later one that another runtime has opened:
-    the Worker at hand is fenced from then on.
+    the Worker at hand is fenced from then on. Or (`another`) for another Agent's session.
     """
 
     replaced: bool = False
+    another: bool = False
 
 
 @frozen

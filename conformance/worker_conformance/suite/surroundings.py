@@ -70,10 +70,10 @@ def _announce(world: World, step: surroundings.Surrounding) -> None:
     match step:
         case surroundings.RegisterCard():
             event = organization.register_card(step, world.now)
-        case surroundings.AnnounceSession(replaced=replaced):
+        case surroundings.AnnounceSession(replaced=replaced, another=another):
             if replaced:
                 organization.replace_session(world.now)
-            event = organization.session_opened_event(world.now)
+            event = organization.session_opened_event(world.now, another=another)
         case _:
             raise SuiteError("unknown-step", f"nothing carries out {step!r}")
     if world.running and world.delivery.connected:

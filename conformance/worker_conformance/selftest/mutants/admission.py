@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from attrs import evolve
+
 from worker_conformance.documents.json_types import JsonObject, find, text_at
 from worker_conformance.selftest.copies import Parts, altered
 from worker_conformance.selftest.interposer import Interposer, effects_of, payload_of, says
@@ -133,6 +135,35 @@ class AvailabilityIgnored(Interposer):
 
     def _given(self, stimulus: JsonObject) -> JsonObject | None:
         return _with_availability(stimulus, lambda _: "available")
+
+
+@altered
+def any_card_is_mine(parts: Parts) -> None:
+    """Takes the version of whatever Agent's card for its own."""
+    apply = parts.get("facts.apply_organization_fact")
+
+    def anybodys(turn: Any, event: Any) -> None:
+        apply(turn, event)
+        card = event["payload"].get("agentCard")
+        if card is not None:
+            known = turn.projection.session
+            version = max(known.card_version, card["cardVersion"])
+            turn.projection.session = evolve(known, card_version=version)
+            turn.touch_all()
+
+    parts.replace("facts.apply_organization_fact", anybodys)
+
+
+@altered
+def begins_under_an_old_card(parts: Parts) -> None:
+    """Asks whether its card has changed where work goes on, and not where it begins."""
+    obstacle, changed = parts.get("eligibility.obstacle"), parts.get("eligibility.CARD_CHANGED")
+
+    def unless_begun(turn: Any, item: Any) -> Any:
+        found = obstacle(turn, item)
+        return None if found == changed and item.checkpoint is None else found
+
+    parts.replace("eligibility.obstacle", unless_begun)
 
 
 @altered
@@ -506,6 +537,18 @@ MUTANTS = (
         "WRK-001.a",
         "ADMIT-0024",
         "A variable that each subscription overwrites.",
+    ),
+    mutant(
+        any_card_is_mine,
+        "IDN-003.b",
+        "ADMIT-0031",
+        "A registry feed without a filter.",
+    ),
+    mutant(
+        begins_under_an_old_card,
+        "IDN-003.b",
+        "ADMIT-0032",
+        "A check that was written for the case that came up.",
     ),
     mutant(
         card_upgrades_ignored,

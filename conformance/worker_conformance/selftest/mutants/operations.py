@@ -189,6 +189,38 @@ class FencingUnread(Interposer):
         return with_frames(stimulus, kept)
 
 
+@altered
+def fenced_by_anybody(parts: Parts) -> None:
+    """Takes the session of whatever Agent for a later one of its own."""
+    apply = parts.get("facts.apply_organization_fact")
+
+    def anybody(turn: Any, event: Any) -> None:
+        if "sessionEpoch" in event["payload"]:
+            me = turn.projection.session.agent_id
+            event = {**event, "payload": {**event["payload"], "agentId": me}}
+        apply(turn, event)
+
+    parts.replace("facts.apply_organization_fact", anybody)
+
+
+@altered
+def memberships_of_anybody(parts: Parts) -> None:
+    """Takes whatever Membership a Group's history tells of for its own."""
+    absorb = parts.get("facts.absorb_membership")
+
+    def anybody(turn: Any, group: Any, document: Any) -> None:
+        me = {"type": "agent", "id": turn.projection.session.agent_id}
+        absorb(turn, group, {**document, "member": me})
+
+    parts.replace("facts.absorb_membership", anybody)
+
+
+@altered
+def stays_after_its_membership(parts: Parts) -> None:
+    """Takes no notice of the end of its Membership."""
+    parts.get("facts.FACTS")["membership.ended"] = lambda _turn, _group, _event: None
+
+
 class FencedByItself(Interposer):
     """Falls silent when a session is announced, its own or another."""
 
@@ -412,8 +444,26 @@ MUTANTS = (
     mutant(
         FencingUnread,
         "IDN-008.a",
-        "LEASE-0032",
+        "LEASE-0032 LEASE-0079",
         "Events without a Group fall through the dispatch table.",
+    ),
+    mutant(
+        fenced_by_anybody,
+        "IDN-008.a",
+        "LEASE-0078",
+        "A broadcast whose addressee nobody compares.",
+    ),
+    mutant(
+        memberships_of_anybody,
+        "MSN-010.a",
+        "LEASE-0076",
+        "A test with one member in each group.",
+    ),
+    mutant(
+        stays_after_its_membership,
+        "MSN-010.a",
+        "LEASE-0077",
+        "An event that the first version of the client did not know.",
     ),
     mutant(
         FencedByItself,
