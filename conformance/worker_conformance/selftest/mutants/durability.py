@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from attrs import evolve
+
 from worker_conformance.documents.json_types import JsonObject, find, text_at
 from worker_conformance.judge.reading import positions_in
 from worker_conformance.selftest.copies import Parts, altered
@@ -190,7 +192,47 @@ def cancellation_unread_in_replay(parts: Parts) -> None:
     parts.module("facts").FACTS["work.cancelled"] = live_only
 
 
+def _dependencies_loaded(
+    parts: Parts, changed: Callable[[tuple[str, ...]], tuple[str, ...]]
+) -> None:
+    """Find in the journal that work waits for something else than it does."""
+    load = parts.get("journal.Journal.load")
+
+    def otherwise(journal: Any) -> Any:
+        projection = load(journal)
+        for item in projection.items:
+            contract = evolve(item.contract, dependencies=changed(item.contract.dependencies))
+            projection.items.put(item.work_item_id, evolve(item, contract=contract))
+        return projection
+
+    parts.replace("journal.Journal.load", otherwise)
+
+
+@altered
+def waits_for_something(parts: Parts) -> None:
+    """Finds in its journal that work waits, and not for what."""
+    _dependencies_loaded(parts, lambda known: ("urn:lost",) if known else ())
+
+
+@altered
+def dependencies_forgotten_in_a_crash(parts: Parts) -> None:
+    """Finds its work in the journal, and not what it waits for."""
+    _dependencies_loaded(parts, lambda _: ())
+
+
 MUTANTS = (
+    mutant(
+        waits_for_something,
+        "WRK-007.a",
+        "SCHED-0090",
+        "Listeners that are registered when the work arrives.",
+    ),
+    mutant(
+        dependencies_forgotten_in_a_crash,
+        "WRK-007.a",
+        "SCHED-0091",
+        "A graph that is built from messages and never stored.",
+    ),
     mutant(
         ack_before_commit,
         "WRK-030.b",

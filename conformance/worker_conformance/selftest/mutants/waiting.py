@@ -39,34 +39,6 @@ def verification_unread(parts: Parts) -> None:
     parts.module("facts").FACTS.pop("work.result.accepted")
 
 
-def _dependencies_loaded(
-    parts: Parts, changed: Callable[[tuple[str, ...]], tuple[str, ...]]
-) -> None:
-    """Find in the journal that work waits for something else than it does."""
-    load = parts.get("journal.Journal.load")
-
-    def otherwise(journal: Any) -> Any:
-        projection = load(journal)
-        for item in projection.items:
-            contract = evolve(item.contract, dependencies=changed(item.contract.dependencies))
-            projection.items.put(item.work_item_id, evolve(item, contract=contract))
-        return projection
-
-    parts.replace("journal.Journal.load", otherwise)
-
-
-@altered
-def waits_for_something(parts: Parts) -> None:
-    """Finds in its journal that work waits, and not for what."""
-    _dependencies_loaded(parts, lambda known: ("urn:lost",) if known else ())
-
-
-@altered
-def dependencies_forgotten_in_a_crash(parts: Parts) -> None:
-    """Finds its work in the journal, and not what it waits for."""
-    _dependencies_loaded(parts, lambda _: ())
-
-
 @altered
 def head_waits_for_its_tool(parts: Parts) -> None:
     """Holds a Group's queue while one of its WorkItems waits for a capability."""
@@ -460,18 +432,6 @@ MUTANTS = (
         "WRK-009.b",
         "SCHED-0073",
         "A request to stop whose answer nobody waits for.",
-    ),
-    mutant(
-        waits_for_something,
-        "WRK-007.a",
-        "SCHED-0090",
-        "Listeners that are registered when the work arrives.",
-    ),
-    mutant(
-        dependencies_forgotten_in_a_crash,
-        "WRK-007.a",
-        "SCHED-0091",
-        "A graph that is built from messages and never stored.",
     ),
     mutant(
         head_waits_for_its_tool,
