@@ -178,7 +178,7 @@ class _Fold:
         group, kind = str(body["group"]), str(body["kind"])
         work = body.get("work")
         if "misfiled" in body:
-            return  # MWP-WRK-008: it tells of another Group, and changes nothing there
+            return  # it tells of another Group (MWP-WRK-008), or of another Agent
         if isinstance(work, str):
             self._work_fact(self._work(group, work), kind, body)
         elif kind == "membership.changed":

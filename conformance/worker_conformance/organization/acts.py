@@ -29,8 +29,10 @@ from worker_conformance.organization.transitions import Transition
 from worker_conformance.scenario.model import DAY_SECONDS, MISFILED, Act, ActKind
 
 GRANT_SECONDS = 7 * DAY_SECONDS
-OTHER_EPOCH = 7  # of another Agent's Membership: higher than the Worker's ever gets
 """How long an execution approval holds where the scenario does not say."""
+
+OTHER_EPOCH = 7
+"""Of another Agent's Membership: higher than the Worker's ever gets."""
 
 EXTENSION_KIND = "ext.acme.audit.noted"
 
@@ -90,7 +92,11 @@ def _of_other(ledger: Ledger, act: Act, now: int, kind: str, membership: Members
         "membershipId": ledger.names.numbered("membership", ledger.name, ledger.name, 2),
         "member": {"type": "agent", "id": ledger.names.other_agent_id},
     }
-    done = append(ledger, act, now, kind, {"membership": document})
+    return _without_effect(ledger, append(ledger, act, now, kind, {"membership": document}))
+
+
+def _without_effect(ledger: Ledger, done: _Done) -> _Done:
+    """Note of these Events that nothing follows from them for the Worker."""
     ledger.misfiled.update(one.sequence for one in done)
     return tuple(evolve(one, misfiled=True) for one in done)
 
@@ -157,8 +163,7 @@ def _misfiled(ledger: Ledger, act: Act, now: int) -> _Done:
         if what == "claim":
             payload = _claimed(payload, home, ledger)
         done = append(ledger, act, now, "work.cancelled", payload, item=moved.item)
-    ledger.misfiled.update(one.sequence for one in done)
-    return tuple(evolve(one, misfiled=True) for one in done)
+    return _without_effect(ledger, done)
 
 
 def _claimed(payload: JsonObject, home: str, ledger: Ledger) -> JsonObject:

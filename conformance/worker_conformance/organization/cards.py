@@ -17,8 +17,8 @@ from worker_conformance.organization.signatures import signed
 from worker_conformance.scenario.surroundings import RegisterCard
 
 SESSION_OPENED = "ext.missionweaveprotocol.identity.session_opened"
-OTHER_AHEAD = 5  # Session Epochs by which another Agent's session is later than the Worker's
 CARD_REGISTERED = "ext.missionweaveprotocol.registry.agent_card_registered"
+OTHER_AHEAD = 5  # Session Epochs by which another Agent's session is later than the Worker's
 
 
 def session_opened(shared: Shared, now: int, *, another: bool = False) -> JsonObject:

@@ -30,11 +30,11 @@ from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
 
-from worker_conformance.errors import UsageError, render
+from worker_conformance.errors import UsageError
 from worker_conformance.judge.verdicts import CheckKind, Verdict
 from worker_conformance.port.digest import adapter_digest
 from worker_conformance.port.locate import locate
-from worker_conformance.selftest.logbook import Logbook
+from worker_conformance.selftest.logbook import Logbook, told
 from worker_conformance.suite.bench import Bench
 from worker_conformance.suite.checks import THOROUGH, CheckInfo, catalogue, info_of, scenarios
 from worker_conformance.suite.comparisons.catalogue import BY_ID as COMPARISONS
@@ -359,7 +359,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except UsageError as mistake:
-        sys.exit(render(mistake))
+    sys.exit(told(main))

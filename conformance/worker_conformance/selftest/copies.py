@@ -53,6 +53,18 @@ class Parts:
             if module is not owner and vars(module).get(name) is before:
                 setattr(module, name, part)
 
+    def replace_loaded(self, changed: Callable[[Any], Any]) -> None:
+        """Find other WorkItems in the journal than were written: `changed` gets each of them."""
+        load = self.get("journal.Journal.load")
+
+        def otherwise(journal: Any) -> Any:  # as `module`
+            projection = load(journal)
+            for item in projection.items:
+                projection.items.put(item.work_item_id, changed(item))
+            return projection
+
+        self.replace("journal.Journal.load", otherwise)
+
     def declare(self, **parameters: object) -> None:
         """Declare other parameters than the reference Worker does."""
         declaration = self.get("port.declaration")

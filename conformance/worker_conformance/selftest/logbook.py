@@ -7,13 +7,14 @@ Never knows what a result is.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from attrs import frozen
 
-from worker_conformance.errors import UsageError
+from worker_conformance.errors import UsageError, render
 
 
 @frozen
@@ -66,3 +67,21 @@ def _read(written: str) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
         except ValueError:
             continue
+
+
+def arguments_of(
+    arguments: Sequence[str], count: int, usage: str | None
+) -> tuple[Path, tuple[int, ...]]:
+    """The file of a campaign and so many whole numbers; raises UsageError for anything else."""
+    file, *numbers = arguments or ("",)
+    if not file or len(numbers) != count or not all(map(str.isdecimal, numbers)):
+        raise UsageError("arguments", "these are no arguments of a campaign", usage or "")
+    return Path(file), tuple(map(int, numbers))
+
+
+def told(main: Callable[[Sequence[str]], int]) -> int | str:
+    """What a campaign's command line ends with: its exit code, or what was wrong with it."""
+    try:
+        return main(sys.argv[1:])
+    except UsageError as mistake:
+        return render(mistake)

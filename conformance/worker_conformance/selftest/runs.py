@@ -18,10 +18,9 @@ from typing import Any
 
 from attrs import asdict, define, field, frozen
 
-from worker_conformance.errors import UsageError, render
 from worker_conformance.judge.verdicts import Verdict
 from worker_conformance.port.digest import adapter_digest
-from worker_conformance.selftest.logbook import Logbook
+from worker_conformance.selftest.logbook import Logbook, arguments_of, told
 from worker_conformance.suite.checks import vector_digest
 from worker_conformance.suite.results import DEFAULT_WORKER
 from worker_conformance.suite.soak.campaign import edition
@@ -128,17 +127,12 @@ def runs_in(lines: Iterable[Mapping[str, Any]]) -> tuple[Run, ...]:
 
 def main(arguments: Sequence[str]) -> int:
     """`FILE FIRST LAST`: the campaign and its seeds."""
-    if len(arguments) != 3 or not all(map(str.isdecimal, arguments[1:])):
-        raise UsageError("arguments", "these are no arguments of a campaign", main.__doc__ or "")
-    campaign = Campaign(Path(arguments[0]))
+    file, (first, last) = arguments_of(arguments, 2, main.__doc__)
+    campaign = Campaign(file)
     campaign.load()
-    first, last = map(int, arguments[1:])
     campaign.run(range(first, last + 1))
     return 0
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except UsageError as mistake:
-        sys.exit(render(mistake))
+    sys.exit(told(main))

@@ -4,8 +4,8 @@ A mutant meets the checks that are expected to notice it, as an ordinary run has
 them has to; a variant meets the vectors that its habit is about, but for the long drives, with all
 monitors, and may fail nothing; a check that measures or draws meets a Worker that it has to notice
 by itself. Each trial is written down as soon as it has been judged, beside what its checks were
-then: a campaign goes on where it was ended, and plays again what has changed since. Never changes
-what a check says.
+then: a campaign goes on where it was ended, and plays again what meets a changed check. That a
+mutant's own fault has changed it does not see. Never changes what a check says.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ from typing import Any
 from attrs import define, evolve, field, frozen
 
 from worker_conformance.documents.canonical import sha256_of
-from worker_conformance.errors import UsageError, render
 from worker_conformance.judge.verdicts import CheckKind, Verdict
 from worker_conformance.port.digest import adapter_digest
 from worker_conformance.scenario.dump import to_line
 from worker_conformance.selftest import power
-from worker_conformance.selftest.logbook import Logbook
+from worker_conformance.selftest.logbook import Logbook, arguments_of, told
 from worker_conformance.selftest.matrix import Kind, Subject, all_checks, play_all, subjects
 from worker_conformance.selftest.mutants import MUTANTS
 from worker_conformance.suite.checks import THOROUGH, catalogue, info_of, scenarios
@@ -108,14 +107,10 @@ def _is_played(check: str) -> bool:
 def present() -> States:
     """What each check is today: what a vector says, and the code that draws and compares worlds."""
     vectors = {name: sha256_of(to_line(one)) for name, one in scenarios().items()}
-    drawn = {one.check_id: power.drawing_digest() for one in catalogue() if _is_drawn(one.kind)}
-    return {
-        name: text.removeprefix("sha256:")[:DIGITS] for name, text in {**vectors, **drawn}.items()
-    }
-
-
-def _is_drawn(kind: CheckKind) -> bool:
-    return kind is CheckKind.PROPERTY
+    drawn = power.drawing_digest()
+    generated = {one.check_id: drawn for one in catalogue() if one.kind is CheckKind.PROPERTY}
+    digests = {**vectors, **generated}
+    return {name: text.removeprefix("sha256:")[:DIGITS] for name, text in digests.items()}
 
 
 def play(task: Task, checks: Sequence[str], seed: int) -> Trial:
@@ -235,18 +230,12 @@ def _lines(trials: Iterable[Trial]) -> Iterator[dict[str, object]]:
 
 def main(arguments: Sequence[str]) -> int:
     """`FILE FIRST LAST JOBS`: the campaign, its seeds, and how many Workers at a time."""
-    file, *numbers = arguments or ("",)
-    if not file or len(numbers) != 3 or not all(map(str.isdecimal, numbers)):
-        raise UsageError("arguments", "these are no arguments of a campaign", main.__doc__ or "")
-    campaign = Campaign(Path(file))
+    file, (first, last, jobs) = arguments_of(arguments, 3, main.__doc__)
+    campaign = Campaign(file)
     campaign.load()
-    first, last, jobs = map(int, numbers)
     campaign.run(range(first, last + 1), jobs)
     return 0
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except UsageError as mistake:
-        sys.exit(render(mistake))
+    sys.exit(told(main))

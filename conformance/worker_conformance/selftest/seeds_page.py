@@ -15,6 +15,7 @@ from typing import Any
 from attrs import field, frozen
 
 from worker_conformance.documents.canonical import sha256_of
+from worker_conformance.selftest.mutants import MUTANTS
 from worker_conformance.selftest.runs import Run, runs_in
 from worker_conformance.selftest.seeds import Sort, States, Trial, trials_in
 
@@ -38,7 +39,7 @@ python -m worker_conformance.selftest.runs docs/many-seeds/runs.jsonl 1 100     
 {COMMAND}
 ```
 
-A campaign goes on where it was ended, plays again what has changed since, and refuses to mix
+A campaign goes on where it was ended, plays again what meets a changed check, and refuses to mix
 results of different code of the reference Worker."""
 
 
@@ -112,7 +113,11 @@ def _summary(recorded: Recorded) -> Iterator[str]:
         f"* {_workers(pairs)} pairs of a check that draws and a Worker that it has to notice, over "
         f"{_seeds(pairs)}: noticed {found} of {len(pairs)} times{_percent(found, len(pairs))}."
     )
-    yield "* Mutants that a thorough run alone is expected to notice are not played."
+    left_out = sorted(set(MUTANTS) - {one.worker for one in mutants})
+    yield (
+        f"* Mutants that are not played, because thorough runs alone notice them: {len(left_out)} "
+        f"({', '.join(left_out)})."
+    )
     if recorded.older:
         yield f"* Trials in which some check was something else, not counted: {recorded.older}."
 

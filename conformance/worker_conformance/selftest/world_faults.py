@@ -1,8 +1,9 @@
 """Twenty faults that generated worlds must find, fixed before the generators were tuned.
 
 Each is the reference Worker with one mistake of the kind that survives example-based tests: it
-needs a certain history before it shows. No vector was written for any of them. Never changed to
-suit the generators; a fault that they miss stays in the list and is counted as missed.
+needs a certain history before it shows. No vector was written for any of them before generated
+worlds had found it; since then REPLAY-0064 and REPLAY-0066 show two of them besides. Never changed
+to suit the generators; a fault that they miss stays in the list and is counted as missed.
 """
 
 from __future__ import annotations

@@ -228,15 +228,7 @@ def retries_after_the_deadline(parts: Parts) -> None:
 @altered
 def attempts_forgotten_in_a_crash(parts: Parts) -> None:
     """Keeps the count of attempts in memory."""
-    load = parts.get("journal.Journal.load")
-
-    def forgetful(journal: Any) -> Any:
-        projection = load(journal)
-        for item in projection.items:
-            projection.items.put(item.work_item_id, evolve(item, failures=0))
-        return projection
-
-    parts.replace("journal.Journal.load", forgetful)
+    parts.replace_loaded(lambda item: evolve(item, failures=0))
 
 
 class LateSuccessIsAFailure(Interposer):

@@ -192,20 +192,14 @@ def cancellation_unread_in_replay(parts: Parts) -> None:
     parts.module("facts").FACTS["work.cancelled"] = live_only
 
 
-def _dependencies_loaded(
-    parts: Parts, changed: Callable[[tuple[str, ...]], tuple[str, ...]]
-) -> None:
+def _dependencies_loaded(parts: Parts, changed: Callable[[Any], tuple[str, ...]]) -> None:
     """Find in the journal that work waits for something else than it does."""
-    load = parts.get("journal.Journal.load")
 
-    def otherwise(journal: Any) -> Any:
-        projection = load(journal)
-        for item in projection.items:
-            contract = evolve(item.contract, dependencies=changed(item.contract.dependencies))
-            projection.items.put(item.work_item_id, evolve(item, contract=contract))
-        return projection
+    def otherwise(item: Any) -> Any:
+        dependencies = changed(item.contract.dependencies)
+        return evolve(item, contract=evolve(item.contract, dependencies=dependencies))
 
-    parts.replace("journal.Journal.load", otherwise)
+    parts.replace_loaded(otherwise)
 
 
 @altered

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from attrs import evolve
@@ -149,30 +149,21 @@ def one_effect_is_the_limit(parts: Parts) -> None:
     parts.replace("operations._is_exhausted", at_once)
 
 
-def _effects_loaded(parts: Parts, changed: Callable[[tuple[str, ...]], tuple[str, ...]]) -> None:
-    """Find others in the journal than the effects that were brought about."""
-    load = parts.get("journal.Journal.load")
-
-    def otherwise(journal: Any) -> Any:
-        projection = load(journal)
-        for item in projection.items:
-            found = evolve(item, side_effects=changed(item.side_effects))
-            projection.items.put(item.work_item_id, found)
-        return projection
-
-    parts.replace("journal.Journal.load", otherwise)
-
-
 @altered
 def effects_forgotten_in_a_crash(parts: Parts) -> None:
     """Keeps in memory what effects it has brought about."""
-    _effects_loaded(parts, lambda _: ())
+    parts.replace_loaded(lambda item: evolve(item, side_effects=()))
 
 
 @altered
 def effects_counted_again(parts: Parts) -> None:
     """Counts the effects that it finds in its journal beside those that it has counted."""
-    _effects_loaded(parts, lambda known: (*known, *(f"again {one}" for one in known)))
+
+    def doubled(item: Any) -> Any:
+        again = (f"again {one}" for one in item.side_effects)
+        return evolve(item, side_effects=(*item.side_effects, *again))
+
+    parts.replace_loaded(doubled)
 
 
 # --- sessions and clocks ------------------------------------------------------------------

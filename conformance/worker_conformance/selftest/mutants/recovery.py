@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from worker_conformance.documents.json_types import JsonObject
 from worker_conformance.selftest.copies import Parts, altered, notes
 from worker_conformance.selftest.interposer import Interposer
 from worker_conformance.selftest.mutants.base import mutant
+from worker_conformance.selftest.world_faults import (
+    SNAPSHOT,
+    snapshot_forgets_approvals,
+    snapshot_forgets_checkpoints,
+)
 
 
 class BeginsAnew(Interposer):
@@ -53,41 +58,19 @@ def _restores_unless(parts: Parts, *looked_at: str) -> None:
     parts.replace("replay._verified", verified)
 
 
-def _absorbs_snapshots(parts: Parts, changed: Callable[[Any, Any], Any]) -> None:
-    """Read of a Snapshot other Checkpoints than it tells of; `changed` gets them with the item."""
-    absorb = parts.get("facts.absorb")
-
-    def otherwise(turn: Any, group: Any, document: Any, payload: Any, event: Any) -> None:
-        if event["kind"] == "group.snapshot.created":
-            payload = {**payload, "checkpoint": changed(document, payload.get("checkpoint"))}
-        absorb(turn, group, document, payload, event)
-
-    parts.replace("facts.absorb", otherwise)
-
-
-@altered
-def snapshot_without_checkpoints(parts: Parts) -> None:
-    """Restores WorkItems and leases from a Snapshot, and no Checkpoint."""
-    _absorbs_snapshots(parts, lambda _document, _checkpoint: None)
-
-
 @altered
 def snapshot_is_a_checkpoint(parts: Parts) -> None:
     """Takes a Snapshot for the place where all that it tells of goes on."""
+    absorb = parts.get("facts.absorb")
 
-    def made_up(document: Any, checkpoint: Any) -> Any:
-        work = document["workItemId"]
-        name = f"{work}:checkpoint:restored"
-        known = {"checkpointId": name, "checkpointHash": f"sha256:{'0' * 64}", "workItemId": work}
-        return checkpoint or known
+    def made_up(turn: Any, group: Any, document: Any, payload: Any, event: Any) -> None:
+        if event["kind"] == SNAPSHOT and payload.get("checkpoint") is None:
+            name = f"{document['workItemId']}:checkpoint:restored"
+            known = {"checkpointId": name, "checkpointHash": f"sha256:{'0' * 64}"}
+            payload = {**payload, "checkpoint": known}
+        absorb(turn, group, document, payload, event)
 
-    _absorbs_snapshots(parts, made_up)
-
-
-@altered
-def snapshot_without_approvals(parts: Parts) -> None:
-    """Restores everything that a Snapshot tells of but the approvals."""
-    parts.replace("replay._restore_approval", lambda _turn, _entry: None)
+    parts.replace("facts.absorb", made_up)
 
 
 @altered
@@ -98,7 +81,7 @@ def restored_gates_stay_shut(parts: Parts) -> None:
 
     def noted(turn: Any, group: Any, document: Any, payload: Any, event: Any) -> None:
         absorb(turn, group, document, payload, event)
-        if event["kind"] == "group.snapshot.created":
+        if event["kind"] == SNAPSHOT:
             notes(turn).setdefault("restored", set()).add(document["workItemId"])
 
     def only_others(turn: Any, group: Any, event: Any) -> None:
@@ -182,7 +165,7 @@ MUTANTS = (
         "RETRY-0001 RETRY-0002 RETRY-0003 RETRY-0004",
     ),
     mutant(
-        snapshot_without_approvals,
+        snapshot_forgets_approvals,
         "S16-SNAP.a",
         "REPLAY-0064",
         "A backup of the tasks, and not of what was decided about them.",
@@ -194,7 +177,7 @@ MUTANTS = (
         "An import that closes what it has read.",
     ),
     mutant(
-        snapshot_without_checkpoints,
+        snapshot_forgets_checkpoints,
         "S16-SNAP.a",
         "REPLAY-0066",
         "Two tables, of which the importer knows one.",
