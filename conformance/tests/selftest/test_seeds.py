@@ -124,6 +124,27 @@ def test_a_campaign_that_is_through_is_a_line_for_each_worker(
     assert len(reopened(file).holding()) == 2
 
 
+def test_workers_that_are_gone_are_left_out_and_the_latest_come_last(
+    tmp_path: Path, checks: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "trials.jsonl"
+    begun(file, (MUTANT, ("REPLAY-0003",)))
+    gone = Trial("gone", Sort.MUTANT, 1, ("REPLAY-0003",), seeds.present())
+    late = Trial(VARIANT.worker, Sort.VARIANT, 2, ("MON-0009",), seeds.present())
+    campaign = reopened(file)
+    campaign.keep(gone)
+    campaign.keep(late)  # of a seed that is not played now: it stays, as what it was
+    checks["REPLAY-0004"] = "0"
+    monkeypatch.setattr(seeds, "tasks", lambda: {VARIANT.worker: VARIANT})
+    reopened(file).run([], jobs=1)
+    assert set(reopened(file).done) == {(VARIANT.worker, 2)}
+    campaign = reopened(file)
+    campaign.keep(Trial(VARIANT.worker, Sort.VARIANT, 1, (), seeds.present()))
+    campaign.run([], jobs=1)
+    *_, last = seeds.trials_in(map(json.loads, file.read_text("utf-8").splitlines()[1:]))
+    assert (last.seed, last.states) == (1, seeds.present())
+
+
 def test_results_of_other_code_are_not_mixed(tmp_path: Path) -> None:
     file = tmp_path / "trials.jsonl"
     file.write_text('{"code": "sha256:c"}\n', "utf-8")

@@ -189,9 +189,15 @@ class Campaign:
                     sys.stderr.write(
                         f"seed {seed}  {number}/{len(calls)}  {trial.worker}  {told}\n"
                     )
+        self._tidy()
+        self.logbook.rewrite(_lines(self.done.values()))
+
+    def _tidy(self) -> None:
+        """Leave out Workers that are gone, and count what still holds among today's trials."""
+        known = tasks()
+        self.done = {key: one for key, one in self.done.items() if one.worker in known}
         for one in self.holding():
             self._keep(evolve(one, states=present()))
-        self.logbook.rewrite(_lines(self.done.values()))
 
     def keep(self, trial: Trial) -> None:
         """Write a trial down."""
@@ -218,8 +224,15 @@ def trials_in(lines: Iterable[Mapping[str, Any]]) -> Iterator[Trial]:
 
 
 def _lines(trials: Iterable[Trial]) -> Iterator[dict[str, object]]:
-    """A line for each Worker and what it failed, after what the checks were at that time."""
-    ordered = sorted(trials, key=lambda one: (sorted(one.states.items()), one.worker, one.failed))
+    """A line for each Worker and what it failed, after what the checks were at that time.
+
+    Today's come last.
+    """
+
+    def place(one: Trial) -> tuple[object, ...]:
+        return one.states == present(), sorted(one.states.items()), one.worker, one.failed
+
+    ordered = sorted(trials, key=place)
     for states, of_states in groupby(ordered, key=lambda one: one.states):
         yield {"checks": dict(states)}
         for key, alike in groupby(of_states, key=lambda one: (one.worker, one.sort, one.failed)):
