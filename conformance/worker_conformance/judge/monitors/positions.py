@@ -85,10 +85,13 @@ class AcksInTime(Monitor):
             self.breach(entry, f"ACK {{{name}: {wanted}}} by now", f"the last one is {acked}")
 
     def effect(self, entry: Entry) -> None:
-        """Keep the positions that the Worker names."""
+        """Keep the positions that the Worker names, and count those that it can have processed."""
         for kind, group_id, sequence in positions_in(entry.body):
+            group = self.facts.groups.now(group_id)
+            if group is None:
+                continue
             self._acknowledges = self._acknowledges or kind == "ACK"
-            self.witness += sequence > self._acked.get(group_id, 0)
+            self.witness += self._acked.get(group_id, 0) < sequence <= group.contiguous
             self._acked[group_id] = max(sequence, self._acked.get(group_id, 0))
 
 
