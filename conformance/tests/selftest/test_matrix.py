@@ -19,7 +19,7 @@ from worker_conformance.selftest.matrix import (
 )
 from worker_conformance.selftest.mutants import MUTANTS
 from worker_conformance.selftest.page import LETTERS, SEED, render
-from worker_conformance.suite.checks import vector_digest
+from worker_conformance.suite.checks import catalogue, info_of, vector_digest
 
 PAGE = Path(__file__).parents[3] / "docs" / "kill-matrix.md"
 FRESH = ("silent", "names-no-lease")
@@ -70,6 +70,27 @@ def test_a_profile_needs_a_pass_and_nothing_broken() -> None:
     broken = {"SIGN-0001": Verdict.PASS, "SIGN-0002": Verdict.INCONCLUSIVE}
     assert Row("x", Kind.NULL, passed).passed_profiles() == ("signatures",)
     assert Row("x", Kind.NULL, broken).passed_profiles() == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "check", "may"),
+    [
+        ("silent", "MON-0022", False),
+        ("recorded", "MON-0022", False),
+        ("refuses_everything", "MON-0022", True),
+        ("refuses_everything", "ADMIT-0001", False),
+        ("accepts_and_never_starts", "REPLAY-0001", True),
+        ("accepts_and_never_starts", "REPLAY-0003", False),
+        ("speaks_at_random", "ADMIT-0001", True),
+    ],
+)
+def test_a_null_worker_may_pass_what_it_does_and_nothing_else(
+    name: str, check: str, *, may: bool
+) -> None:
+    profile = info_of(check).profile
+    rest = [one.check_id for one in catalogue() if one.profile == profile]
+    row = Row(name, Kind.NULL, {**dict.fromkeys(rest, Verdict.FAIL), check: Verdict.PASS})
+    assert Matrix(1, (check,), (row,)).passing_nulls() == (() if may else (name,))
 
 
 def test_an_unknown_worker_is_a_mistake_of_the_caller() -> None:

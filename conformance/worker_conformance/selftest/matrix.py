@@ -20,6 +20,7 @@ from worker_conformance.port.locate import locate
 from worker_conformance.selftest.mutants import MUTANTS, Mutant
 from worker_conformance.selftest.null_workers import NULL_WORKERS
 from worker_conformance.selftest.variants import VARIANTS, Variant
+from worker_conformance.selftest.witnesses import out_of_reach
 from worker_conformance.suite.bench import Bench
 from worker_conformance.suite.checks import THOROUGH as LONGEST
 from worker_conformance.suite.checks import catalogue, info_of, scenarios
@@ -32,11 +33,10 @@ from worker_conformance.suite.results import DEFAULT_WORKER, Rerun, Tallies
 KILLS = frozenset({Verdict.FAIL, Verdict.ADVICE})
 """What counts as noticing a fault: a broken MUST fails, a SHOULD that is not followed is advice."""
 
+PASSES = frozenset({Verdict.PASS, Verdict.ADVICE, Verdict.EXPECTED_FAIL})
+"""What counts as having done what a check looks for."""
+
 _BREAKS_A_PROFILE = frozenset({Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.ADAPTER_ERROR})
-
-
-SILENT = "silent"
-"""The null Worker that never says anything, and so may not pass a single check."""
 
 TWINS = frozenset(info.check_id for info in COMPARISONS if info.check_id.startswith("TWIN-"))
 """The checks that compare two runs of a Scheduler."""
@@ -136,12 +136,12 @@ class Matrix:
     def passing_nulls(self) -> tuple[str, ...]:
         """The Workers that do nothing of what they claim and pass a profile all the same.
 
-        The silent one may not pass a single check.
+        So are those that pass a check whose witness is something that they never do.
         """
         return tuple(
             row.name
             for row in self.of(Kind.NULL)
-            if row.passed_profiles() or (row.name == SILENT and row.with_verdict(Verdict.PASS))
+            if row.passed_profiles() or out_of_reach(row.name) & set(row.with_verdict(*PASSES))
         )
 
     def survivors(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What a check's witness needs of a Worker: that work was accepted, or that it ran.
+"""What a check's witness needs of a Worker, and so which checks are out of reach of null Workers.
 
 Read off the vector's own conditions and off what a monitor says it counts. Never plays anything.
 """
@@ -6,12 +6,12 @@ Read off the vector's own conditions and off what a monitor says it counts. Neve
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 
 from worker_conformance.judge.monitors import REGISTRY
 from worker_conformance.scenario.model import Check, Condition, ConditionKind, Mood
-from worker_conformance.suite.checks import scenarios
+from worker_conformance.suite.checks import catalogue, scenarios
 
 _OF_RUNNING_WORK = frozenset(
     {
@@ -22,7 +22,9 @@ _OF_RUNNING_WORK = frozenset(
         "run",
         "resume",
         "preempt",
+        "continue",
         "pause",
+        "cancel",
         "release",
         "operation",
         "running",
@@ -31,7 +33,10 @@ _OF_RUNNING_WORK = frozenset(
         "served_within",
     }
 )
-_OF_ACCEPTED_WORK = _OF_RUNNING_WORK | {"accept", "start", "disclose"}
+_OF_ACCEPTED_WORK = _OF_RUNNING_WORK | {"accept", "start", "renew", "disclose"}
+_LED_TO = {"queued": "accept", "active": "run", "blocked": "block", "submitted": "submit"}
+"""What a Worker has to do before its work is in this state."""
+
 _SAID_OF_RUNNING_WORK = re.compile(r"\b(ran|running|active work|run went on|pause)\b")
 
 
@@ -46,6 +51,30 @@ def checks_of_running_work() -> frozenset[str]:
 def checks_of_accepted_work() -> frozenset[str]:
     """The checks that only a Worker that has accepted work can pass."""
     return checks_of_running_work() | frozenset(_vectors_with(_OF_ACCEPTED_WORK))
+
+
+def out_of_reach(null_worker: str) -> frozenset[str]:
+    """The checks that a null Worker cannot pass by what it does.
+
+    Nothing is out of reach of the one that speaks at random: it knows the true identifiers, and may
+    accept an offer by luck.
+    """
+    return _OUT_OF_REACH[null_worker]()
+
+
+def _every_check() -> frozenset[str]:
+    return frozenset(info.check_id for info in catalogue())
+
+
+_OUT_OF_REACH: Mapping[str, Callable[[], frozenset[str]]] = {
+    "silent": _every_check,
+    "claims_nothing": _every_check,
+    "echoes": _every_check,
+    "recorded": _every_check,
+    "refuses_everything": checks_of_accepted_work,
+    "accepts_and_never_starts": checks_of_running_work,
+    "speaks_at_random": frozenset,
+}
 
 
 def _vectors_with(words: frozenset[str]) -> Iterator[str]:
@@ -67,4 +96,6 @@ def _words_of(condition: Condition) -> set[str]:
         return {str(step).partition(" ")[0] for step in value}
     if condition.kind is ConditionKind.COUNT and isinstance(value, Mapping):
         return {str(step).partition(" ")[0] for step, count in value.items() if count}
+    if condition.kind is ConditionKind.STATE and isinstance(value, Mapping):
+        return {_LED_TO.get(str(state), str(state)) for state in value.values()}
     return {condition.kind.value}
