@@ -33,9 +33,6 @@ from worker_conformance.suite.results import DEFAULT_WORKER, Rerun, Tallies
 KILLS = frozenset({Verdict.FAIL, Verdict.ADVICE})
 """What counts as noticing a fault: a broken MUST fails, a SHOULD that is not followed is advice."""
 
-PASSES = frozenset({Verdict.PASS, Verdict.ADVICE, Verdict.EXPECTED_FAIL})
-"""What counts as having done what a check looks for."""
-
 _BREAKS_A_PROFILE = frozenset({Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.ADAPTER_ERROR})
 
 TWINS = frozenset(info.check_id for info in COMPARISONS if info.check_id.startswith("TWIN-"))
@@ -141,7 +138,7 @@ class Matrix:
         return tuple(
             row.name
             for row in self.of(Kind.NULL)
-            if row.passed_profiles() or out_of_reach(row.name) & set(row.with_verdict(*PASSES))
+            if row.passed_profiles() or out_of_reach(row.name) & set(row.with_verdict(Verdict.PASS))
         )
 
     def survivors(self) -> tuple[str, ...]:
