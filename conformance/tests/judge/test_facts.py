@@ -61,8 +61,13 @@ class Story:
         }
         self.frame(event=document)
 
-    def asks_to_start(self) -> None:
-        start: JsonObject = {"actionId": "action:1", "kind": "work.start", "workItemId": WORK}
+    def asks_to_start(self, session_epoch: int = 1) -> None:
+        start: JsonObject = {
+            "actionId": "action:1",
+            "kind": "work.start",
+            "workItemId": WORK,
+            "sessionEpoch": session_epoch,
+        }
         frame: JsonObject = {"frameType": "COMMAND", "command": start}
         self.says({"type": "frame", "frame": frame}, EntryKind.EFFECT)
 
@@ -176,6 +181,16 @@ def test_another_refusal_leaves_the_ownership_as_it_is() -> None:
     story.asks_to_start()
     story.frame(error={"code": "REVISION_CONFLICT", "relatedActionId": "action:1"})
     assert not story.may_wait
+
+
+def test_a_session_that_the_authority_calls_stale_is_fenced_and_no_other() -> None:
+    for epoch, fenced in ((1, True), (0, False)):
+        story = Story()
+        story.event(1, workItem=owned(1))
+        story.asks_to_start(epoch)
+        story.frame(error={"code": "AUTH_STALE_SESSION", "relatedActionId": "action:1"})
+        assert story.facts.fenced is fenced
+        assert story.may_wait is fenced
 
 
 def test_whether_ended_work_is_tried_again_is_no_matter_of_an_idle_slot() -> None:

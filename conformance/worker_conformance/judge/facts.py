@@ -130,7 +130,8 @@ class Facts:
         self._misfiled: set[str] = set()  # Events that tell of another Group
         self._ended: dict[str, int | None] = {}  # by WorkItem, the Ownership Epoch of its attempt
         self._used_up: dict[str, int] = {}  # by WorkItem, the version of its contract
-        self._sent: dict[str, str] = {}  # by Action ID, the WorkItem that a Command is about
+        # By Action ID, the WorkItem that a Command is about, and the session that it names.
+        self._sent: dict[str, tuple[str, int]] = {}
         self._disowned: dict[str, int | None] = {}  # by WorkItem, the Ownership Epoch called stale
         self._lease_ids: dict[str, dict[str, None]] = {}  # by WorkItem, in order of granting
         self._call = -1
@@ -346,15 +347,18 @@ class Facts:
 
     def _effect(self, effect: JsonObject) -> None:
         command = command_of(effect)
-        about = work_item_of(command, self.items.keys()) if command else None
-        if command and about:
-            self._sent[str(command.get("actionId"))] = about
+        if command:
+            about = work_item_of(command, self.items.keys()) or ""
+            epoch = _integer(command.get("sessionEpoch"), 0)
+            self._sent[str(command.get("actionId"))] = about, epoch
 
     def _error(self, error: JsonObject) -> None:
         """The Authority refuses a Command."""
-        item = self.items.now(self._sent.get(str(error.get("relatedActionId")), ""))
-        if item is not None and error.get("code") == "WORK_STALE_OWNERSHIP":
+        about, epoch = self._sent.get(str(error.get("relatedActionId")), ("", 0))
+        item, code = self.items.now(about), error.get("code")
+        if item is not None and code == "WORK_STALE_OWNERSHIP":
             self._disowned[item.work_item_id] = item.ownership_epoch
+        self.fenced |= code == "AUTH_STALE_SESSION" and epoch == self.session_epoch
 
     # --- Events -----------------------------------------------------------------------
 

@@ -405,7 +405,7 @@ class PausesWithItsCheckpoint(Interposer):
         self._paused: set[object] = set()
 
     def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
-        if says(effect, "work.checkpoint"):
+        if says(effect, "work.checkpoint") and "slotId" in self.stimulus:  # not said again
             slot, item = self.stimulus["slotId"], self.stimulus["workItemId"]
             self._paused.add(item)
             return (effect, {"type": "pause", "slotId": slot, "workItemId": item})

@@ -69,7 +69,8 @@ class AcksInTime(Monitor):
         self._last_call_at = entry.at
         for group in filter(None, map(self.facts.groups.now, news)):
             is_behind = self.facts.kept(group) > self._acked.get(group.group_id, 0)
-            if not is_behind or group.cut or group.ended or not group.member:
+            is_over = self.facts.fenced or group.ended or not group.member
+            if not is_behind or group.cut or is_over:
                 self._since.pop(group.group_id, None)
             elif group.caught_up:
                 self._since.setdefault(group.group_id, (self.facts.kept(group), entry.at))

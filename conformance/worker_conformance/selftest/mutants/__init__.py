@@ -18,6 +18,7 @@ from worker_conformance.selftest.mutants import (
     preemption,
     privacy,
     recovery,
+    refusals,
     replay,
     scheduling,
     shares,
@@ -46,6 +47,7 @@ _AREAS = (
     recovery,
     duties,
     answers,
+    refusals,
     waiting,
 )
 

@@ -11,10 +11,14 @@ from worker_conformance.selftest.interposer import Interposer, says
 from worker_conformance.selftest.mutants.base import mutant
 
 
-class _Resends(Interposer):
-    """Base: sends a Command again, as it was, when an error with one of these codes answers it."""
+class Resends(Interposer):
+    """Base: sends a Command again, as it was, when an error with one of these codes answers it.
+
+    With `kinds` it does so for Commands of these kinds alone.
+    """
 
     codes: ClassVar[frozenset[str]] = frozenset()
+    kinds: ClassVar[tuple[str, ...]] = ()
 
     def _begin(self) -> None:
         super()._begin()
@@ -32,7 +36,7 @@ class _Resends(Interposer):
 
     def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
         command = command_of(effect)
-        if command is not None:
+        if command is not None and (not self.kinds or says(effect, *self.kinds)):
             self._sent[command["actionId"]] = effect
         return (effect,)
 
@@ -40,31 +44,31 @@ class _Resends(Interposer):
         return self._due
 
 
-class RepeatsABadSignature(_Resends):
+class RepeatsABadSignature(Resends):
     """Sends a Command again unchanged after its signature was refused."""
 
     codes = frozenset({"AUTH_INVALID_SIGNATURE"})
 
 
-class RepeatsACollision(_Resends):
+class RepeatsACollision(Resends):
     """Sends a Command again under an Action ID that has collided."""
 
     codes = frozenset({"ACTION_ID_COLLISION"})
 
 
-class RepeatsWhatIsStale(_Resends):
+class RepeatsWhatIsStale(Resends):
     """Sends a Command again as it was after it was called stale."""
 
     codes = frozenset({"MEMBERSHIP_STALE", "WORK_STALE_OWNERSHIP", "AUTH_STALE_SESSION"})
 
 
-class RepeatsWhatIsUnsafe(_Resends):
+class RepeatsWhatIsUnsafe(Resends):
     """Sends a Command again although its error calls a retry unsafe."""
 
     codes = frozenset({"INVALID_COMMAND", "INVALID_STATE_TRANSITION", "APPROVAL_REQUIRED"})
 
 
-class RepeatsForALease(_Resends):
+class RepeatsForALease(Resends):
     """Sends a Command again that was refused because a lease is over."""
 
     codes = frozenset({"WORK_LEASE_EXPIRED"})
@@ -113,7 +117,7 @@ class OneLeaseIsAll(OneErrorStopsEverything):
         return super()._given(stimulus) if "WORK_LEASE_EXPIRED" in codes else stimulus
 
 
-class AsksAgain(_Resends):
+class AsksAgain(Resends):
     """Asks again, in new words, whether the start is still not approved."""
 
     codes = frozenset({"APPROVAL_REQUIRED"})
