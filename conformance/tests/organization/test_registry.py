@@ -92,6 +92,17 @@ def test_a_spoiled_registry_is_shown_to_the_worker_alone(desk) -> None:
     assert isinstance(desk.do("work.accept_offer"), Accepted)
 
 
+@pytest.mark.parametrize("what", ["alias", "lend", "rebind"])
+def test_what_is_unique_in_a_registry_can_be_broken_for_the_worker_alone(desk, what: str) -> None:
+    assert change(desk, what, "coordinator").fault is not None
+    desk.reach("offered")
+    assert isinstance(desk.do("work.accept_offer"), Accepted)
+
+
+def test_a_binding_that_is_declared_twice_is_one_binding(desk) -> None:
+    assert change(desk, "repeat", AUTHORITY).fault is None
+
+
 def told_of(desk, point: str) -> KeyRegistry:
     told = desk.organization.change_keys(ChangeKeys("bind", "rival", point), desk.micros)
     return KeyRegistry.from_port({**desk.organization.organization(), **told})

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from attrs import evolve, field, frozen
 
 from worker_conformance.documents import base64url
-from worker_conformance.documents.json_types import JsonObject
+from worker_conformance.documents.json_types import JsonObject, JsonValue
 from worker_conformance.documents.registry import (
     Binding,
     KeyRegistry,
@@ -151,8 +151,24 @@ class Keyring:
     def _spoiled(self, role: str, _now: int) -> Keyring:
         return self._shown(role, "spoiled", SMALL_ORDER_POINT)
 
-    def _shown(self, role: str, label: str, public_key: str) -> Keyring:
-        """The Worker alone sees the entry: the Authority's own evidence stays as it is."""
+    def _aliased(self, role: str, _now: int) -> Keyring:
+        return self._shown(role, "alias", self._declared(role)["publicKey"])
+
+    def _lent(self, role: str, _now: int) -> Keyring:
+        return self._shown("outsider", "lent", self._declared(role)["publicKey"])
+
+    def _rebound(self, role: str, _now: int) -> Keyring:
+        return self._and({**self._declared(role), "publicKey": POINTS["base_point"]})
+
+    def _repeated(self, role: str, _now: int) -> Keyring:
+        return self._and(self._declared(role))
+
+    def _declared(self, role: str) -> JsonObject:
+        """The present key of a role as the registry declares it."""
+        key_id = self.keys[role].key_id
+        return next(port_key(one) for one in self.registry.bindings if one.key_id == key_id)
+
+    def _shown(self, role: str, label: str, public_key: JsonValue) -> Keyring:
         entry: JsonObject = {
             "keyId": self.names.key_id(f"{role}-{label.replace('_', '-')}"),
             "principal": self.actor(role),
@@ -160,6 +176,10 @@ class Keyring:
             "publicKey": public_key,
             "validFrom": VALID_FROM,
         }
+        return self._and(entry)
+
+    def _and(self, entry: JsonObject) -> Keyring:
+        """The Worker alone sees the entry: the Authority's own evidence stays as it is."""
         return evolve(self, shown=(*self.shown, entry))
 
     def _ended(self, key: SigningKey, status: ValidityStatus) -> KeyRegistry:
@@ -175,5 +195,9 @@ _CHANGES: Mapping[str, Callable[[Keyring, str, int], Keyring]] = MappingProxyTyp
         "revoke": Keyring._revoked,  # noqa: SLF001 - a table of this class's own methods
         "deauthorize": Keyring._deauthorized,  # noqa: SLF001 - a table of this class's own methods
         "spoil": Keyring._spoiled,  # noqa: SLF001 - a table of this class's own methods
+        "alias": Keyring._aliased,  # noqa: SLF001 - a table of this class's own methods
+        "lend": Keyring._lent,  # noqa: SLF001 - a table of this class's own methods
+        "rebind": Keyring._rebound,  # noqa: SLF001 - a table of this class's own methods
+        "repeat": Keyring._repeated,  # noqa: SLF001 - a table of this class's own methods
     }
 )

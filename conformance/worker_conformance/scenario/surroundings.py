@@ -37,7 +37,9 @@ class SetClock:
     offset_seconds: int
 
 
-KeyChange = Literal["rotate", "revoke", "deauthorize", "spoil", "bind"]
+KeyChange = Literal[
+    "rotate", "revoke", "deauthorize", "spoil", "bind", "alias", "lend", "rebind", "repeat"
+]
 
 
 @frozen
@@ -48,7 +50,9 @@ class ChangeKeys:
     now, without a successor. `deauthorize`: the key stays good, its holder has lost the role.
     `spoil`: the registry shows a binding for this role that cannot be a public key. `bind`: it
     shows one more binding for this role, whose public key is the named `point` of the curve, or
-    beside it.
+    beside it. `alias`, `lend` and `rebind` break what is unique in a registry: the role's public
+    key under a second key ID; under another Principal's; its key ID with another public key.
+    `repeat`: its binding is declared a second time, as it is.
     """
 
     change: KeyChange

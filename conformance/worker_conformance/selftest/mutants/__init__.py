@@ -19,6 +19,7 @@ from worker_conformance.selftest.mutants import (
     privacy,
     recovery,
     refusals,
+    registry,
     replay,
     scheduling,
     shares,
@@ -48,6 +49,7 @@ _AREAS = (
     duties,
     answers,
     refusals,
+    registry,
     waiting,
 )
 
