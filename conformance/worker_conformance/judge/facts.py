@@ -22,6 +22,9 @@ from worker_conformance.scenario.clock import moment_of
 OWNED_STATES = frozenset({"queued", "active", "blocked"})
 """WorkItem states in which an owner may still act (PROTOCOL 10.2)."""
 
+FAILING_STATES = OWNED_STATES | {"submitted"}
+"""Those from which an owner may report a failure: a result may turn out to be wrong."""
+
 MISSION_ENDS = frozenset(
     {"mission.cancelled", "mission.terminated", "mission.approved", "group.archived"}
 )
@@ -132,9 +135,11 @@ class Facts:
         self._used_up: dict[str, int] = {}  # by WorkItem, the version of its contract
         # By Action ID, the WorkItem that a Command is about, and the session that it names.
         self._sent: dict[str, tuple[str, int]] = {}
-        self._disowned: dict[str, int | None] = {}  # by WorkItem, the Ownership Epoch called stale
+        # By WorkItem, the Ownership Epoch called stale, the revision known then, and the call.
+        self._disowned: dict[str, tuple[int | None, int, int]] = {}
         self._lease_ids: dict[str, dict[str, None]] = {}  # by WorkItem, in order of granting
         self._call = -1
+        self._offset = 0  # how far the wall clock is ahead of elapsed time
         self._layers = (self.items, self.leases, self.groups, self.approvals)
 
     def observe(self, entry: Entry) -> None:
@@ -204,8 +209,32 @@ class Facts:
 
     def _is_disowned(self, item: ItemFact) -> bool:
         """Whether the Authority has called its ownership stale (MWP-WRK-019)."""
-        epoch = self._disowned.get(item.work_item_id, 0)
-        return item.work_item_id in self._disowned and epoch == item.ownership_epoch
+        stale = self._disowned.get(item.work_item_id)
+        return stale is not None and stale[0] == item.ownership_epoch
+
+    def was_disowned(self, item: ItemFact) -> bool:
+        """Whether it was called stale before this call, and no fact has spoken of it since."""
+        stale = self._disowned.get(item.work_item_id)
+        is_earlier = stale is not None and stale[2] < self._call
+        return (
+            is_earlier and stale is not None and stale[:2] == (item.ownership_epoch, item.revision)
+        )
+
+    def earliest(self, now: int) -> int:
+        """The earlier of the two clocks: what is over by it is over by both."""
+        return min(now, now + self._offset)
+
+    def latest(self, now: int) -> int:
+        """The later of the two clocks: what has begun by neither has begun for nobody."""
+        return max(now, now + self._offset)
+
+    def may_be_current(self, lease: LeaseFact, now: int) -> bool:
+        """Whether a lease is open, has begun and has not run out, by either clock."""
+        return (
+            lease.open
+            and lease.starts_at <= self.latest(now)
+            and self.earliest(now) < lease.expires_at
+        )
 
     def _ownership_is_over(self, item: ItemFact, now: int) -> bool:
         """Whether its lease or its time to be started by (MWP-WRK-013) has run out."""
@@ -218,6 +247,8 @@ class Facts:
     # --- stimuli ----------------------------------------------------------------------
 
     def _stimulus(self, stimulus: JsonObject) -> None:
+        elapsed, wall = (moment_of(str(stimulus.get(one))) for one in ("now", "wallClock"))
+        self._offset = wall - elapsed if wall is not None and elapsed is not None else 0
         match stimulus.get("type"):
             case "start":
                 self._start(stimulus)
@@ -357,7 +388,7 @@ class Facts:
         about, epoch = self._sent.get(str(error.get("relatedActionId")), ("", 0))
         item, code = self.items.now(about), error.get("code")
         if item is not None and code == "WORK_STALE_OWNERSHIP":
-            self._disowned[item.work_item_id] = item.ownership_epoch
+            self._disowned[item.work_item_id] = item.ownership_epoch, item.revision, self._call
         self.fenced |= code == "AUTH_STALE_SESSION" and epoch == self.session_epoch
 
     # --- Events -----------------------------------------------------------------------

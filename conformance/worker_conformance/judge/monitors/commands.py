@@ -35,9 +35,15 @@ OTHERS = frozenset(
         "work.offer",
         "work.accept_result",
         "work.cancel",
+        "approval.grant_execution",
+        "policy.grant_cooperation_override",
+        "ext.missionweaveprotocol.core.group_archive",
+        "ext.missionweaveprotocol.registry.agent_card_register",
+        "ext.missionweaveprotocol.identity.session_open",
     }
 )
-"""Command kinds for a Coordinator, a MissionOwner or the holder of a Grant (MWP-MSN-004, -022)."""
+"""Command kinds for a Coordinator, a MissionOwner, an approver, the holder of a Grant, or the
+Organization itself (MWP-MSN-004, -022, MWP-EXT-008, section 15.1)."""
 
 EMBEDDED_CHARACTERS_MAX = 65_536
 """Base64 in one text of a Message beyond which nobody would call it small (MWP-MSN-016)."""
@@ -197,8 +203,9 @@ class GivesItsRevision(Monitor):
     def effect(self, entry: Entry) -> None:
         """Look for the revision in Commands about WorkItems."""
         command = command_of(entry.body)
-        if command is None or not kind_of(command).startswith("work."):
-            return
+        kind = kind_of(command) if command is not None else ""
+        if command is None or not kind.startswith("work.") or kind == "work.propose":
+            return  # a proposal changes nothing that has a revision yet
         self.witness += 1
         if "expectedRevision" not in command:
             self.breach(entry, "the expected revision of the WorkItem", kind_of(command))

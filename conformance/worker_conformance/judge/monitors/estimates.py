@@ -14,6 +14,7 @@ from attrs import define, evolve, field, frozen
 from worker_conformance.documents.json_types import JsonObject, find
 from worker_conformance.judge.facts import ItemFact
 from worker_conformance.judge.monitors.base import Monitor, MonitorInfo, text
+from worker_conformance.judge.reading import command_of, frames_in, kind_of
 from worker_conformance.judge.trace import Entry, NoteKind
 from worker_conformance.scenario.clock import moment_of
 from worker_conformance.scenario.model import Level, Profile
@@ -38,7 +39,10 @@ class EstimatesAreSound(Monitor):
         faults = (
             (start is not None and end is not None and calculated is not None, "valid timestamps"),
             ((start or 0) <= (end or 0), "an estimated start no later than the completion"),
-            ((calculated or 0) <= entry.at, "a calculation time that is not in the future"),
+            (
+                (calculated or 0) <= self.facts.latest(entry.at),
+                "a calculation time that is not in the future",
+            ),
             (latest is None or (start or 0) <= latest, "a start window that does not end early"),
         )
         for holds, expected in faults:
@@ -248,10 +252,12 @@ ESTIMATES_ARE_KEPT_UP = MonitorInfo(
 class PresenceIsTrue(Monitor):
     """MWP-IDN-005: a Presence Record tells the slots as they are.
 
-    That it is no Agent Card follows from its schema, which `frames` holds it to.
+    That it is no Agent Card follows from its schema, which `frames` holds it to. No clause says
+    whether a slot that is promised to a start under way counts as active.
     """
 
     _in_use: dict[str, str] = field(factory=dict)
+    _promised: dict[str, str] = field(factory=dict)
     _counts: set[int] = field(factory=lambda: {0})
     _call: int = 0
 
@@ -259,14 +265,24 @@ class PresenceIsTrue(Monitor):
         """A crash or a stop frees every slot."""
         if entry.body.get("note") in _ENDS_OF_A_SESSION:
             self._in_use.clear()
+            self._promised.clear()
+
+    def stimulus(self, entry: Entry) -> None:
+        """A start that was refused promises nothing any more."""
+        for frame in frames_in(entry.body) if self._promised else ():
+            self._promised.pop(str(find(frame, "error", "relatedActionId")), None)
 
     def effect(self, entry: Entry) -> None:
         """Count slots; compare them with what Presence says in the same call."""
         if entry.call != self._call:
             self._call, self._counts = entry.call, {len(self._in_use)}
         kind, slot = entry.body.get("type"), text(entry.body, "slotId")
+        command = command_of(entry.body)
+        if command is not None and kind_of(command) == "work.start":
+            self._promised[text(command, "actionId")] = text(command, "workItemId")
         if kind == "run":
-            self._in_use[slot] = text(entry.body, "workItemId")
+            self._in_use[slot] = work = text(entry.body, "workItemId")
+            self._promised = {k: v for k, v in self._promised.items() if v != work}
         elif kind == "release":
             self._in_use.pop(slot, None)
         self._counts.add(len(self._in_use))
@@ -281,11 +297,12 @@ class PresenceIsTrue(Monitor):
             for name in ("maxSlots", "activeSlots", "availableSlots")
         }
         most, active, available = capacity.values()
+        promised = len(set(self._promised.values()))
         honest = (
             most == self.facts.slots
-            and active in self._counts
             and isinstance(available, int)
             and isinstance(active, int)
+            and any(one <= active <= one + promised for one in self._counts)
             and 0 <= available <= self.facts.slots - active
         )
         if not honest:

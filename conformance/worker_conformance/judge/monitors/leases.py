@@ -7,7 +7,14 @@ from heapq import heappop, heappush
 from attrs import define, field
 
 from worker_conformance.documents.json_types import JsonObject, find
-from worker_conformance.judge.facts import OWNED_STATES, Facts, GroupFact, ItemFact, LeaseFact
+from worker_conformance.judge.facts import (
+    FAILING_STATES,
+    OWNED_STATES,
+    Facts,
+    GroupFact,
+    ItemFact,
+    LeaseFact,
+)
 from worker_conformance.judge.monitors.base import Monitor, MonitorInfo, text
 from worker_conformance.judge.reading import (
     command_of,
@@ -25,6 +32,9 @@ LEASE_COMMANDS = frozenset(
     {"work.checkpoint", "work.block", "artifact.publish", "work.submit", "work.fail"}
 )
 """Commands that name the current Lease ID while the work runs (MWP-WRK-013)."""
+
+BUFFERED_COMMANDS = frozenset({"work.checkpoint", "message.post"})
+"""What an outage may have kept: progress and Checkpoints, and nothing else (MWP-WRK-020)."""
 
 
 @define
@@ -53,7 +63,10 @@ class RunNeedsALease(Monitor):
                 item is not None and item.ownership_epoch == lease.ownership_epoch,
                 "a lease of the current Ownership Epoch",
             ),
-            (lease.current_at(entry.at), "a lease that has begun, is open and has not expired"),
+            (
+                self.facts.may_be_current(lease, entry.at),
+                "a lease that has begun, is open and has not expired",
+            ),
             (
                 item is not None and item.group_id == text(entry.body, "groupId"),
                 "the Group that the WorkItem belongs to",
@@ -79,8 +92,9 @@ class OneRunPerLease(Monitor):
 
     A lease may run again after the executor reported a failure under it (a retry), or after its
     time was over for all that was known and a renewal became known only then, or after its Group's
-    link was down: offline a run may have to end before its lease does. So may one of which a
-    Command was refused: whether to do the work again is not what this clause is about.
+    link was down or its subscription had ended: offline a run may have to end before its lease
+    does. So may one of which a Command was refused: whether to do the work again is not what this
+    clause is about.
     """
 
     _spent: set[str] = field(factory=set)
@@ -97,11 +111,13 @@ class OneRunPerLease(Monitor):
         if isinstance(report, dict) and report.get("kind") == "failed":
             self._spent.discard(text(entry.body, "leaseId"))
         self._forget_what_was_over(entry.at)
-        if entry.body.get("type") == "link":
+        if entry.body.get("type") in {"link", "leave"}:
             self._spent -= {one for one in self._spent if self._was_cut(one, entry.body)}
 
     def _was_cut(self, lease_id: str, link: JsonObject) -> bool:
         lease, named = self.facts.leases.now(lease_id), link.get("groupIds")
+        if link.get("type") == "leave":
+            named = [link.get("groupId")]
         item = self.facts.items.now(lease.work_item_id) if lease is not None else None
         return not isinstance(named, list) or (item is not None and item.group_id in named)
 
@@ -159,7 +175,7 @@ class NamesTheCurrentLease(Monitor):
     def effect(self, entry: Entry) -> None:
         """Look at every lease that a Command names."""
         command = command_of(entry.body)
-        if command is None or find(command, "extensions", OFFLINE_BINDING) is not None:
+        if command is None or _is_buffered(command):
             return
         named = self._named(command)
         if kind_of(command) in LEASE_COMMANDS:
@@ -173,7 +189,9 @@ class NamesTheCurrentLease(Monitor):
                     "no Command that names a lease known to be closed",
                     f"{kind_of(command)} names a closed lease of {name}",
                 )
-            elif earlier is not None and entry.at >= max(earlier.expires_at, lease.expires_at):
+            elif earlier is not None and self.facts.earliest(entry.at) >= max(
+                earlier.expires_at, lease.expires_at
+            ):
                 self.breach(
                     entry,
                     "no state-changing Command under an expired lease",
@@ -186,8 +204,10 @@ class NamesTheCurrentLease(Monitor):
 
     def _must_name(self, entry: Entry, command: JsonObject, named: list[LeaseFact]) -> None:
         work_item_id = work_item_of(command, self.facts.items.keys())
-        item = self.facts.items.before(work_item_id or "")
-        if item is None or item.state != "active":
+        known = self.facts.items.during(work_item_id or "")
+        if not known or self.facts.items.before(work_item_id or "") is None:
+            return
+        if any(item.state != "active" for item in known):
             return
         self.witness += 1
         if named:
@@ -197,6 +217,12 @@ class NamesTheCurrentLease(Monitor):
             "the current Lease ID in every Command about running work",
             f"{kind_of(command)} for {self.context.short(work_item_id)} names no lease",
         )
+
+
+def _is_buffered(command: JsonObject) -> bool:
+    """Whether a Command has waited for the end of an outage, as its kind may."""
+    is_bound = find(command, "extensions", OFFLINE_BINDING) is not None
+    return is_bound and kind_of(command) in BUFFERED_COMMANDS
 
 
 NAMES_THE_CURRENT_LEASE = MonitorInfo(
@@ -228,7 +254,8 @@ class NothingForbidden(Monitor):
         faults = [
             self._fault(command, item) for item in self.facts.items.during(before.work_item_id)
         ]
-        if self._is_over(group) and self._is_over(self.facts.groups.now(group.group_id)):
+        now = self.facts.groups.now(group.group_id)
+        if self._is_over(group, command) and self._is_over(now, command):
             self.breach(
                 entry,
                 "nothing about work of a Mission that has ended or a Membership that is over",
@@ -238,8 +265,10 @@ class NothingForbidden(Monitor):
             self.breach(entry, str(faults[0]), self._observed(command, before))
 
     @staticmethod
-    def _is_over(group: GroupFact | None) -> bool:
-        return group is None or group.ended or not group.member  # MWP-MSN-010, MWP-AUT-006
+    def _is_over(group: GroupFact | None, command: JsonObject) -> bool:
+        """MWP-MSN-010: without a Membership nothing. MWP-AUT-006: at its end a Mission is told."""
+        is_said = kind_of(command).startswith("message.")
+        return group is None or not group.member or (group.ended and not is_said)
 
     def _fault(self, command: JsonObject, item: ItemFact) -> str | None:
         kind = kind_of(command)
@@ -247,9 +276,13 @@ class NothingForbidden(Monitor):
             return self._accept_fault(command, item)
         if kind not in LEASE_COMMANDS and kind != "work.start":
             return None
-        ours = item.state in OWNED_STATES and item.owner == self.facts.agent_id
-        if not ours:
+        states = FAILING_STATES if kind == "work.fail" else OWNED_STATES
+        if item.state not in states or item.owner != self.facts.agent_id:
             return "no Command about a WorkItem that this Agent does not own now"
+        if self.facts.was_disowned(item):
+            return "a new Ownership Epoch after this one was called stale"
+        if kind in _OF_ACTIVE_WORK and item.state != "active" and not _is_buffered(command):
+            return f"{kind} only for an active WorkItem"
         epoch = epoch_of(command, self.context.parameters.payload_path("ownershipEpoch"))
         if epoch is not None and epoch != item.ownership_epoch:
             return f"Ownership Epoch {item.ownership_epoch}"
@@ -274,6 +307,9 @@ class NothingForbidden(Monitor):
         name = self.context.short(item.work_item_id)
         owner = self.context.short(item.owner) if item.owner else "nobody"
         return f"{kind_of(command)} for {name}, known as {item.state}, owned by {owner}"
+
+
+_OF_ACTIVE_WORK = LEASE_COMMANDS - {"work.fail"}
 
 
 def _dead(facts: Facts, work_item_id: str) -> bool:
@@ -304,7 +340,7 @@ class GatesHold(Monitor):
         if item is None or not self.facts.needs_approval(item):
             return
         self.witness += 1
-        if not self.facts.approved(item, entry.at):
+        if not self.facts.approved(item, self.facts.earliest(entry.at)):
             name = self.context.short(item.work_item_id)
             self.breach(
                 entry,

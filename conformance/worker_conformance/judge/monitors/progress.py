@@ -134,22 +134,33 @@ def _has_error(stimulus: JsonObject) -> bool:
 
 @define
 class ProgressBeforeAPause(_PauseWatcher):
-    """MWP-WRK-015: a run gets somewhere before it is preempted."""
+    """MWP-WRK-015: of two runs of an item, one gets somewhere before it is preempted.
+
+    No clause sets a shortest run, and a change of priority may come at the moment of a start. What
+    is paused at once again and again waits for ever.
+    """
+
+    _idle: set[str] = field(factory=set)
 
     def paused(self, entry: Entry, segment: Segment) -> None:
         """Time in the slot is progress; none at all is not."""
-        if entry.at <= segment.began_at:
+        work_item_id = segment.work_item_id
+        got_nowhere, before = entry.at <= segment.began_at, work_item_id in self._idle
+        self._idle.discard(work_item_id)
+        if got_nowhere:
+            self._idle.add(work_item_id)
+        if got_nowhere and before:
             name = self.context.short(segment.work_item_id)
             self.breach(
                 entry,
                 f"{name} gets somewhere before it is paused again",
-                "paused at the very moment at which its run began",
+                "paused twice in a row at the very moment at which its run began",
             )
 
 
 PROGRESS_BEFORE_A_PAUSE = MonitorInfo(
     check_id="MON-0060",
-    title="Each run makes progress before it is preempted",
+    title="Work makes progress between its preemptions",
     requirement="WRK-015.e",
     level=Level.MUST,
     profile=Profile.PREEMPTION,

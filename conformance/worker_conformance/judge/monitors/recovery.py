@@ -27,18 +27,24 @@ class _Recorded:
 
 @define
 class ResumesFromTheLatest(Monitor):
-    """MWP-WRK-015: preempted work goes on from the Checkpoint with which it was set aside."""
+    """MWP-WRK-015: preempted work goes on from the Checkpoint with which it was set aside.
+
+    That is the one in the Group's record, or a later one that the executor reported and whose
+    Command has got lost: nothing says that only what is recorded is a Checkpoint.
+    """
 
     _latest: dict[str, _Recorded] = field(factory=dict)
     _granted_at: dict[str, tuple[int, int]] = field(factory=dict)
     _forged: set[str] = field(factory=set)
     _run: set[str] = field(factory=set)
+    _reported: dict[str, list[str]] = field(factory=dict)
 
     def note(self, entry: Entry) -> None:
         """A lost disk knows nothing until it is told again; a forged frame tells nothing."""
         if entry.body.get("note") == NoteKind.WIPED:
             self._latest.clear()
             self._granted_at.clear()
+            self._reported.clear()
         elif entry.body.get("note") == NoteKind.FORGED:
             self._forged.add(str(entry.body.get("frameId")))
 
@@ -50,6 +56,9 @@ class ResumesFromTheLatest(Monitor):
                 self._event(event)
         if entry.body.get("type") == "snapshot":
             self._snapshot(entry.body)
+        reported = find(entry.body, "report", "checkpointId")
+        if isinstance(reported, str):
+            self._reported.setdefault(text(entry.body, "workItemId"), []).append(reported)
 
     def _event(self, event: JsonObject) -> None:
         sequence, kind = event.get("sequence"), text(event, "kind")
@@ -96,7 +105,8 @@ class ResumesFromTheLatest(Monitor):
         if entry.body.get("type") != "run" or lease_id in self._run:
             return
         self._run.add(lease_id)
-        latest = self._latest.get(text(entry.body, "workItemId"))
+        latest_of = text(entry.body, "workItemId")
+        latest = self._latest.get(latest_of)
         granted = self._granted_at.get(lease_id)
         if latest is None or granted is None or not latest.preempted:
             return
@@ -104,13 +114,17 @@ class ResumesFromTheLatest(Monitor):
             return
         self.witness += 1
         named = find(entry.body, "resumeFrom", "checkpointId")
-        if named != latest.checkpoint_id:
+        if named not in self._recorded_or_later(latest_of, latest.checkpoint_id):
             name = self.context.short(text(entry.body, "workItemId"))
             self.breach(
                 entry,
                 f"{name} resumed from its latest Checkpoint, {latest.checkpoint_id}",
                 f"resumed from {named}" if named else "begun anew",
             )
+
+    def _recorded_or_later(self, work_item_id: str, recorded: str) -> list[str]:
+        reported = self._reported.get(work_item_id, [])
+        return reported[reported.index(recorded) :] if recorded in reported else [recorded]
 
 
 RESUMES_FROM_THE_LATEST = MonitorInfo(

@@ -373,7 +373,70 @@ class AcceptsWhatItReads(Interposer):
             self._read = {}
 
 
+class ApprovesItself(Interposer):
+    """Grants the execution approval that its accepted work asks of a human."""
+
+    def _begin(self) -> None:
+        self._approved: set[object] = set()
+
+    def _afterwards(self) -> Iterable[JsonObject]:
+        for event in events_in(self.stimulus):
+            work = find(event, "payload", "workItem")
+            is_gated = find(work, "contract", "executionApproval") == "human_required"
+            mine = find(work, "owner", "agentId") == self.speaker.agent_id
+            work_item_id = find(work, "workItemId")
+            if is_gated and mine and work_item_id not in self._approved:
+                self._approved.add(work_item_id)
+                payload: JsonObject = {"workItemId": work_item_id, "decision": "approved"}
+                group_id = str(event["groupId"])
+                yield self.speaker.command("approval.grant_execution", group_id, payload)
+
+
+class BlocksWhatWaits(Interposer):
+    """Reports gated work as blocked while it waits in the queue, where nothing runs."""
+
+    def _begin(self) -> None:
+        self._due: dict[object, JsonObject] = {}
+        self._told: set[object] = set()
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        self._ready = list(self._due.values())
+        self._due = {}
+        for event in events_in(stimulus):
+            work = find(event, "payload", "workItem")
+            is_gated = find(work, "contract", "executionApproval") == "human_required"
+            mine = find(work, "owner", "agentId") == self.speaker.agent_id
+            if is_gated and mine and find(work, "workItemId") not in self._told:
+                self._due[find(work, "workItemId")] = event
+        return stimulus
+
+    def _afterwards(self) -> Iterable[JsonObject]:
+        for event in self._ready:
+            work_item_id = find(event, "payload", "workItem", "workItemId")
+            self._told.add(work_item_id)
+            payload: JsonObject = {
+                "workItemId": work_item_id,
+                "ownershipEpoch": find(event, "payload", "workItem", "owner", "ownershipEpoch"),
+                "reason": "A human has to approve it first.",
+            }
+            yield self.speaker.command("work.block", str(event["groupId"]), payload)
+
+
 MUTANTS = (
+    mutant(
+        ApprovesItself,
+        "EVT-002.b",
+        "MON-0019",
+        "A gate that was in the way of a demonstration.",
+        seen_in="SCHED-0001 SIGN-0020",
+    ),
+    mutant(
+        BlocksWhatWaits,
+        "WRK-003.a",
+        "MON-0013",
+        "Waiting for a person, told as being blocked.",
+        seen_in="SIGN-0020",
+    ),
     mutant(
         NumbersItsFrames,
         "FND-008.b",

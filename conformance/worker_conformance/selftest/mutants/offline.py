@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from worker_conformance.documents.json_types import JsonObject, find, text_at
+from worker_conformance.judge.monitors.leases import OFFLINE_BINDING
 from worker_conformance.scenario.clock import moment_of
 from worker_conformance.selftest.copies import Parts, altered
 from worker_conformance.selftest.interposer import Interposer, payload_of, says
@@ -253,7 +254,31 @@ class SilentWhileAnythingIsDown(_KnowsTheLink):
         return () if self._is_down and says(effect, "work.block") else (effect,)
 
 
+class SubmitsWithTheOfflineBinding(Interposer):
+    """Sends a result in the form of a buffered Checkpoint as well, before it is reconciled."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        yield effect
+        binding = find(effect, "frame", "command", "extensions", OFFLINE_BINDING)
+        if says(effect, "work.checkpoint") and binding is not None:
+            payload = payload_of(effect)
+            kept = {name: payload[name] for name in ("ownershipEpoch", "executionLeaseId")}
+            yield self.speaker.changed(
+                effect,
+                actionId=self.speaker.identifier("action"),
+                kind="work.submit",
+                payload={**kept, "artifactIds": [], "evidence": []},
+            )
+
+
 MUTANTS = (
+    mutant(
+        SubmitsWithTheOfflineBinding,
+        "WRK-013.b",
+        "MON-0012",
+        "A queue of what waits for the link that asks nobody what it may hold.",
+        seen_in="OFFLINE-0009",
+    ),
     mutant(
         StartsOutOfReach,
         "WRK-020.a",

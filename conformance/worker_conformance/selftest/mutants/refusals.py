@@ -136,6 +136,17 @@ class RepeatsCheckpoints(Resends):
     kinds = ("work.checkpoint",)
 
 
+class SubmitsAnewAsAFormerOwner(Resends):
+    """Sends a result anew, under the same Ownership Epoch, after that epoch was called stale."""
+
+    codes = frozenset({"WORK_STALE_OWNERSHIP"})
+    kinds = ("work.submit",)
+
+    def _afterwards(self) -> Iterable[JsonObject]:
+        for effect in self._due:
+            yield self.speaker.changed(effect, actionId=self.speaker.identifier("action"))
+
+
 # --- taken for more, or for less ----------------------------------------------------------
 
 
@@ -262,6 +273,13 @@ MUTANTS = (
         "EXT-005.d",
         "MON-0020 LEASE-0082",
         "A queue of results that outlives what it belongs to.",
+    ),
+    mutant(
+        SubmitsAnewAsAFormerOwner,
+        "WRK-003.a",
+        "MON-0013",
+        "A new request ID, taken for all that a refused request lacks.",
+        seen_in="LEASE-0082",
     ),
     mutant(
         RepeatsArtifacts,
