@@ -188,6 +188,7 @@ def _claimed(payload: JsonObject, home: str, ledger: Ledger) -> JsonObject:
 
 
 def _authorize(ledger: Ledger, act: Act, now: int) -> _Done:
+    missions.must_be_active(ledger)
     item = evolve(
         ledger.item(act.work).moved(Transition.AUTHORIZE, now),
         created_at=now,
@@ -214,6 +215,7 @@ def _withdraw(ledger: Ledger, act: Act, now: int) -> _Done:
 
 def _offer_to(ledger: Ledger, act: Act, now: int, candidates: tuple[Holder, ...]) -> _Done:
     """New offers in place of those still pending (MWP-WRK-004: nothing is reserved by them)."""
+    missions.must_be_active(ledger)
     item = ledger.item(act.work)
     new = tuple(
         Offer(

@@ -202,12 +202,27 @@ def execution_lease(_ledger: Ledger, request: Request, now: int) -> Refusal | No
     return None
 
 
-def lease_if_active(ledger: Ledger, request: Request, now: int) -> Refusal | None:
-    """A failure of running work names its lease; of other work it names none (MWP-WRK-013)."""
+def lease_to_fail_under(ledger: Ledger, request: Request, now: int) -> Refusal | None:
+    """A failure of running work names its lease; of other work it names none (MWP-WRK-013).
+
+    Waiting and blocked work can be failed while it is owned: MWP-WRK-017 bounds the latter.
+    """
     item = _item(request)
     if item.state is State.ACTIVE or request.lease_id(None) is not None:
         return execution_lease(ledger, request, now)
+    if item.state is State.QUEUED:
+        return ownership_lease(ledger, request, now)
+    blocked = item.owner.blocked if item.owner is not None else None
+    if item.state is State.BLOCKED and blocked is not None and not blocked.is_current(now):
+        return Refusal("WORK_LEASE_EXPIRED", "the blocked lease has expired")
     return None
+
+
+def mission_runs(ledger: Ledger, _request: Request, _now: int) -> Refusal | None:
+    """MWP-MSN-002: nothing new begins in a Mission that has ended."""
+    if ledger.mission_state == "active":
+        return None
+    return Refusal("INVALID_STATE_TRANSITION", f"the Mission is {ledger.mission_state}")
 
 
 def dependencies(ledger: Ledger, request: Request, _now: int) -> Refusal | None:

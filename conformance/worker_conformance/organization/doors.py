@@ -50,6 +50,7 @@ DOORS: Mapping[str, Door] = MappingProxyType(
         "work.accept_offer": Door(
             (
                 checks.names_work,
+                checks.mission_runs,
                 checks.may_accept,
                 checks.allowed(Transition.ACCEPT_OFFER),
                 checks.open_offer,
@@ -60,10 +61,11 @@ DOORS: Mapping[str, Door] = MappingProxyType(
             (
                 *_OWNED_WORK,
                 checks.allowed(Transition.START),
+                checks.mission_runs,
                 checks.owned,
-                checks.ownership_lease,
                 checks.dependencies,
                 checks.approval,
+                checks.ownership_lease,
             ),
             commands.start,
         ),
@@ -105,7 +107,7 @@ DOORS: Mapping[str, Door] = MappingProxyType(
                 *_OWNED_WORK,
                 checks.allowed(Transition.FAIL),
                 checks.owned,
-                checks.lease_if_active,
+                checks.lease_to_fail_under,
                 checks.failure_evidence,
             ),
             commands.fail,

@@ -36,7 +36,7 @@ def _terminate_mission(ledger: Ledger, act: Act, now: int) -> _Done:
 
 def _approve_mission(ledger: Ledger, act: Act, now: int) -> _Done:
     """The Coordinator submits a finished Mission, and the MissionOwner approves it (7.1)."""
-    _must_be_active(ledger)
+    must_be_active(ledger)
     open_work = sorted(name for name, item in ledger.items.items() if item.state in UNFINISHED)
     if open_work:
         raise SuiteError(
@@ -65,7 +65,8 @@ def _archive(ledger: Ledger, act: Act, now: int) -> _Done:
     return append(ledger, act, now, "group.archived", payload, role="group-authority")
 
 
-def _must_be_active(ledger: Ledger) -> None:
+def must_be_active(ledger: Ledger) -> None:
+    """MWP-MSN-002: nothing follows the end of a Mission. Raises SuiteError after it."""
     if ledger.mission_state != "active":
         raise SuiteError("mission-over", f"the Mission of {ledger.name} is {ledger.mission_state}")
 
@@ -73,7 +74,7 @@ def _must_be_active(ledger: Ledger) -> None:
 def _end_mission(
     ledger: Ledger, act: Act, now: int, move: Transition, kind: str, state: str, role: str
 ) -> _Done:
-    _must_be_active(ledger)
+    must_be_active(ledger)
     reason = str(act.args.get("reason", f"The Mission is {state}."))
     unfinished = [item for item in ledger.items.values() if item.state in UNFINISHED]
     moved = [moves.end(item, move, reason, now) for item in unfinished]

@@ -86,10 +86,9 @@ def window(ledger: Ledger, request: Request, _now: int) -> Refusal | None:
     if _moment(data, "graceDeadline") != since + grace:
         return Refusal("INVALID_COMMAND", "the grace deadline is not the policy's")
     known = _moment(data, "executionLeaseExpiresAt") or 0
-    # What the Organization renewed during the outage, the Worker could not learn.
-    if known > lease.expires_at or (
-        known < lease.expires_at and not ledger.shared.organization_renews
-    ):
+    # Of a renewal whose answer the outage swallowed, the Worker could not learn.
+    is_renewed = ledger.shared.organization_renews or lease.renewals > 0
+    if known > lease.expires_at or (known < lease.expires_at and not is_renewed):
         return Refusal("INVALID_COMMAND", "the historical lease expired at another time")
     if since <= buffered < min(since + grace, lease.expires_at):
         return None
@@ -119,19 +118,19 @@ CHECKPOINT_CHECKS: tuple[checks.Check, ...] = (
     reconcilable,
     checks.owned,
     binding,
+    charge_fits,
     window,
     checks.checkpoint,
-    charge_fits,
 )
 
 MESSAGE_CHECKS: tuple[checks.Check, ...] = (
     checks.names_work,
     checks.still_owned,
     binding,
+    charge_fits,
     window,
     talk.message,
     in_its_conversation,
-    charge_fits,
 )
 
 
