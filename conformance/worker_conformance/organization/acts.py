@@ -251,7 +251,7 @@ def _extend_offer(ledger: Ledger, act: Act, now: int) -> _Done:
 
 
 def _offered(ledger: Ledger, act: Act, now: int, moved: Moved) -> _Done:
-    payload = payloads.offer_created(moved.item, _latest_checkpoint(ledger, act, moved.item))
+    payload = payloads.offer_created(moved, _latest_checkpoint(ledger, act, moved.item))
     return append(ledger, act, now, "work.offer.created", payload, item=moved.item)
 
 

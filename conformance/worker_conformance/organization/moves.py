@@ -46,13 +46,14 @@ def offer(item: Item, offers: tuple[Offer, ...], basis: JsonObject, now: int) ->
             f"{item.name} is {item.state} and has an owner whose leases still run",
             "let a lease or the start-by time pass, or fail the work, before offering it again",
         )
+    closed = tuple(lease.revoked(now, "reassigned") for lease in _open_leases(item.owner))
     changed = evolve(
         item.moved(Transition.OFFER, now),
         offers=offers,
         owner=None,
         selection_basis=basis,
     )
-    return Moved(changed)
+    return Moved(changed, closed)
 
 
 def accept_offer(item: Item, accepted: Offer, holder: Holder, lease_id: str, now: int) -> Moved:

@@ -25,10 +25,15 @@ def authorized(item: Item) -> JsonObject:
     return {"workItem": item.document(), "workItemId": item.work_item_id}
 
 
-def offer_created(item: Item, checkpoint: JsonObject | None) -> JsonObject:
-    """`work.offer.created`, with the Checkpoint that it says is the item's latest."""
+def offer_created(moved: Moved, checkpoint: JsonObject | None) -> JsonObject:
+    """`work.offer.created`, with the Checkpoint that it says is the item's latest.
+
+    A former owner's leases end with it (MWP-WRK-014).
+    """
+    item = moved.item
     return {
         "workItem": item.document(),
+        **(leases_of(moved.leases) if moved.leases else {}),
         "workItemId": item.work_item_id,
         "selectionBasis": item.selection_basis,
         **_latest_checkpoint(checkpoint),
