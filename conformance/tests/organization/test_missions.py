@@ -4,6 +4,7 @@ import pytest
 
 from worker_conformance.errors import SuiteError
 from worker_conformance.organization import snapshots
+from worker_conformance.organization.outcomes import Refused
 from worker_conformance.scenario.model import ActKind
 
 
@@ -41,6 +42,20 @@ def test_an_approved_mission_ends_once(desk, again: ActKind) -> None:
     desk.act(ActKind.APPROVE_MISSION)
     with pytest.raises(SuiteError, match="is approved"):
         desk.act(again)
+
+
+def test_nothing_begins_in_a_mission_that_has_ended(desk, open_desk) -> None:
+    desk.reach("open")
+    desk.act(ActKind.CANCEL_MISSION)
+    for act in (ActKind.AUTHORIZE, ActKind.OFFER):
+        with pytest.raises(SuiteError, match="is cancelled"):
+            desk.act(act, "a1")
+    proposed = open_desk()
+    proposed.reach("offered")
+    proposed.group.ledger.mission_state = "cancelled"
+    outcome = proposed.do("work.accept_offer")
+    assert isinstance(outcome, Refused)
+    assert outcome.code == "INVALID_STATE_TRANSITION"
 
 
 @pytest.mark.parametrize(

@@ -152,6 +152,14 @@ def test_what_the_organization_renewed_meanwhile_the_binding_cannot_know(desk) -
     assert isinstance(send(desk, binding), Accepted)
 
 
+def test_a_renewal_whose_answer_the_outage_swallowed_is_not_asked_for(desk) -> None:
+    desk.reach("active")
+    binding = binding_of(desk)
+    desk.now = 50
+    desk.done("ext.missionweaveprotocol.core.work_execution_lease_renew")
+    assert isinstance(send(desk, binding), Accepted)
+
+
 def post(desk, binding: dict, **members: object):
     item = desk.group.ledger.item("a1")
     message = {

@@ -497,6 +497,41 @@ def test_a_silenced_command_has_not_happened(desk) -> None:
     assert isinstance(desk.receive(frame), Accepted)
 
 
+def test_waiting_work_is_failed_while_it_is_owned(open_desk) -> None:
+    for now, in_time in ((59, True), (60, False)):
+        desk = open_desk(WorkPlan("a1", "A", ownership_seconds=60))
+        desk.reach("queued")
+        desk.now = now
+        outcome = desk.do("work.fail")
+        if in_time:
+            assert isinstance(outcome, Accepted)
+        else:
+            refused(desk, outcome, "WORK_LEASE_EXPIRED")
+
+
+def test_blocked_work_is_failed_while_its_blocked_lease_runs(desk) -> None:
+    desk.reach("blocked")
+    desk.now = desk.group.ledger.item("a1").owner.blocked.expires_at // 1_000_000
+    refused(desk, desk.do("work.fail"), "WORK_LEASE_EXPIRED")
+
+
+def test_a_reassignment_ends_the_former_owners_leases(open_desk) -> None:
+    desk = open_desk(WorkPlan("a1", "A", ownership_seconds=60))
+    desk.reach("queued")
+    desk.now = 60
+    desk.act(ActKind.OFFER, "a1")
+    (lease,) = desk.last["payload"]["leases"]
+    assert lease["state"] == "expired"
+
+
+def test_the_gate_is_asked_for_before_the_lease(open_desk) -> None:
+    """MWP-EVT-004: role, delegation, budget, policy, and lease."""
+    desk = open_desk(WorkPlan("a1", "A", ownership_seconds=60, approval="human_required"))
+    desk.reach("queued")
+    desk.now = 60
+    refused(desk, desk.do("work.start"), "APPROVAL_REQUIRED")
+
+
 def test_renewal_can_be_scripted_whatever_its_kind(desk) -> None:
     desk.organization.renewal_kind = "ext.acme.core.renew"
     desk.reach("active")

@@ -26,6 +26,14 @@ from worker_conformance.selftest.interposer import (
     with_parameters,
 )
 from worker_conformance.selftest.speaker import events_in, with_frames
+from worker_conformance.selftest.variants_of_time import (
+    CountsPromisedSlots,
+    EndsItsRunsWhenItLeaves,
+    JudgesByTheWallClock,
+    SaysThatItHasStopped,
+    StampsEstimatesByTheWallClock,
+    pauses_at_once,
+)
 
 SECOND = 1_000_000  # microseconds
 ACK_INTERVAL_SECONDS = 60
@@ -575,6 +583,12 @@ VARIANTS: Mapping[str, Variant] = {
         _variant(blind_to_classes, "SCHED-000[789] PREEMPT-*"),
         _variant(NamesItsSlots, "ISOL-* PREEMPT-*"),
         _variant(EndsAtASafePoint, "ISOL-002[4-9] LEASE-0068"),
+        _variant(JudgesByTheWallClock, "LEASE-00[34]? RETRY-* OFFLINE-*"),
+        _variant(StampsEstimatesByTheWallClock, "LEASE-003[6-9] DISC-*"),
+        _variant(pauses_at_once, "PREEMPT-* SCHED-003?"),
+        _variant(CountsPromisedSlots, "DISC-* SCHED-000?"),
+        _variant(EndsItsRunsWhenItLeaves, "REPLAY-003? SCHED-004? ISOL-*"),
+        _variant(SaysThatItHasStopped, "LEASE-* ISOL-* SCHED-002?"),
     )
 }
 """Every variant by its name."""

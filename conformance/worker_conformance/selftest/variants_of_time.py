@@ -1,0 +1,154 @@
+"""Lawful variants that judge time, slots and endings by themselves; `variants` registers them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import cast
+
+from worker_conformance.documents.json_types import JsonObject, find, text_at
+from worker_conformance.judge.reading import command_of, frames_in
+from worker_conformance.scenario.clock import moment_of, text_of
+from worker_conformance.selftest.copies import Parts, altered
+from worker_conformance.selftest.interposer import Interposer, says
+from worker_conformance.selftest.speaker import events_in
+
+# --- clocks -------------------------------------------------------------------------------
+
+
+class JudgesByTheWallClock(Interposer):
+    """Judges leases, waits and deadlines by the wall clock, and counts no elapsed time."""
+
+    def _begin(self) -> None:
+        self._ahead = 0
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        if "wallClock" not in stimulus:
+            self._ahead = 0
+            return stimulus
+        now, wall = (moment_of(text_at(stimulus, one)) or 0 for one in ("now", "wallClock"))
+        self._ahead = wall - now
+        return {**stimulus, "now": stimulus["wallClock"]}
+
+    def _answer(self, answer: JsonObject) -> JsonObject:
+        wake_at = moment_of(str(answer.get("wakeAt")))
+        if wake_at is None:
+            return answer
+        return {**answer, "wakeAt": text_of(wake_at - self._ahead)}
+
+
+class StampsEstimatesByTheWallClock(Interposer):
+    """Says when it calculated an estimate as it says when it issued a Command."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        estimate = effect.get("estimate")
+        if effect["type"] != "disclose" or not isinstance(estimate, dict):
+            return (effect,)
+        wall = self.stimulus.get("wallClock", self.stimulus["now"])
+        return ({**effect, "estimate": {**estimate, "lastCalculatedAt": wall}},)
+
+
+# --- slots --------------------------------------------------------------------------------
+
+
+@altered
+def pauses_at_once(parts: Parts) -> None:
+    """Asks for a safe point as soon as a change of priority says so, at the start of a run too."""
+    parts.replace("preemption.SEGMENT", 0)
+
+
+class CountsPromisedSlots(Interposer):
+    """Counts a slot as active from the moment at which it asks for its work's start."""
+
+    def _begin(self) -> None:
+        self._asked: dict[str, str] = {}
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        for frame in frames_in(stimulus):
+            self._asked.pop(str(find(frame, "error", "relatedActionId")), None)
+        return stimulus
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        command = command_of(effect)
+        if command is not None and says(effect, "work.start"):
+            self._asked[text_at(command, "actionId")] = text_at(command, "workItemId")
+        if effect["type"] == "run":
+            work = effect["workItemId"]
+            self._asked = {k: v for k, v in self._asked.items() if v != work}
+        capacity = find(effect, "frame", "presence", "capacity")
+        if not isinstance(capacity, dict):
+            return (effect,)
+        frame, presence = (cast(JsonObject, find(effect, *path)) for path in _PRESENCE)
+        most = cast(int, capacity["maxSlots"])
+        active = min(most, cast(int, capacity["activeSlots"]) + len(set(self._asked.values())))
+        counted: JsonObject = {
+            **capacity,
+            "activeSlots": active,
+            "availableSlots": most - active,
+        }
+        return ({**effect, "frame": {**frame, "presence": {**presence, "capacity": counted}}},)
+
+
+_PRESENCE = (("frame",), ("frame", "presence"))
+
+
+class EndsItsRunsWhenItLeaves(Interposer):
+    """Ends its runs of a Group with the subscription, and takes them up again with the next."""
+
+    def _begin(self) -> None:
+        self._runs: dict[object, JsonObject] = {}
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if effect["type"] == "run":
+            self._runs[effect["slotId"]] = effect
+        elif effect["type"] == "release":
+            self._runs.pop(effect["slotId"], None)
+        return (effect,)
+
+    def _afterwards(self) -> Iterable[JsonObject]:
+        kind = self.stimulus["type"]
+        group_id = self.stimulus.get("groupId") or find(self.stimulus, "group", "groupId")
+        for run in [one for one in self._runs.values() if one["groupId"] == group_id]:
+            if kind == "leave":
+                named = {name: run[name] for name in ("slotId", "workItemId")}
+                yield {"type": "cancel", **named}
+                yield {"type": "release", **named}
+            elif kind == "join":
+                yield run
+
+
+# --- endings ------------------------------------------------------------------------------
+
+
+class SaysThatItHasStopped(Interposer):
+    """Tells the Group by a Message that it has stopped, after the Mission was cancelled."""
+
+    def _begin(self) -> None:
+        self._due: list[JsonObject] = []
+        self._ended: list[JsonObject] = []
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        self._due, self._ended = self._ended, []
+        self._ended += [one for one in events_in(stimulus) if one["kind"] == "mission.cancelled"]
+        return stimulus
+
+    def _afterwards(self) -> Iterable[JsonObject]:
+        for event in self._due:
+            works = find(event, "payload", "workItems")
+            for work in works if isinstance(works, list) else ():
+                group_id = str(event["groupId"])
+                message: JsonObject = {
+                    "messageId": self.speaker.identifier("message"),
+                    "missionId": find(work, "missionId"),
+                    "groupId": group_id,
+                    "conversationId": find(work, "conversationId"),
+                    "author": {"type": "agent", "id": self.speaker.agent_id},
+                    "kind": "message",
+                    "authority": False,
+                    "content": [{"type": "text", "text": "Stopped, and cleaned up."}],
+                    "committedAt": self.speaker.now,
+                }
+                payload: JsonObject = {
+                    "workItemId": find(work, "workItemId"),
+                    "message": message,
+                }
+                yield self.speaker.command("message.post", group_id, payload)
