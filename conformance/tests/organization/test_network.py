@@ -97,10 +97,20 @@ def test_calm_weather_ends_a_cut_and_lets_arrive_what_is_under_way() -> None:
     assert network.is_calm("A")
 
 
-def test_a_new_subscription_forgets_what_was_under_way() -> None:
+def test_on_a_link_that_is_up_a_new_subscription_loses_nothing_that_is_under_way() -> None:
+    """Else whoever subscribes more often than a frame takes never hears anything."""
     network = Network(1)
     network.disturb("A", Disturbance(delay_seconds=5), 0)
     network.send("A", [1, 2, 3], 0)
+    network.restart("A", after=1)
+    assert network.arrived("A", 5 * SECOND) == (1, 2, 3)
+
+
+def test_a_link_that_is_cut_loses_what_was_under_way() -> None:
+    network = Network(1)
+    network.disturb("A", Disturbance(delay_seconds=5), 0)
+    network.send("A", [1, 2, 3], 0)
+    network.lose("A")
     network.restart("A", after=1)
     assert network.arrived("A", 10 * SECOND) == ()
     network.send("A", [1, 2, 3], 10 * SECOND)

@@ -18,6 +18,7 @@ from worker_conformance.organization.moments import text
 from worker_conformance.organization.outcomes import Appended
 from worker_conformance.organization.requests import Request
 from worker_conformance.organization.transitions import Transition
+from worker_conformance.scenario.model import LEASE_SECONDS
 
 Effect = Callable[[Ledger, Request, Cause, int], tuple[Appended, ...]]
 
@@ -142,9 +143,11 @@ def fail(ledger: Ledger, request: Request, cause: Cause, now: int) -> tuple[Appe
 
 
 def _lease_seconds(request: Request) -> float:
+    """What a Worker wishes, but no more than the plan says, and no less where a plan says it."""
     limit = _item(request).plan.lease_seconds
     wish = request.payload.get(LEASE_WISH)
-    if isinstance(wish, int | float) and not isinstance(wish, bool) and wish > 0:
+    is_wish = isinstance(wish, int | float) and not isinstance(wish, bool) and wish > 0
+    if isinstance(wish, int | float) and is_wish and limit == LEASE_SECONDS:
         return min(float(wish), limit)
     return limit
 

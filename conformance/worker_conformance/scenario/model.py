@@ -22,6 +22,7 @@ EPOCH = "2026-07-15T00:00:00Z"
 
 DAY_SECONDS = 86_400
 FAR_SECONDS = 3_650 * DAY_SECONDS
+LEASE_SECONDS = 300  # of an Execution Lease, where a plan says nothing
 """Ten years: beyond any run, for limits that a scenario is not about."""
 
 
@@ -124,7 +125,7 @@ class WorkPlan:
     offer_seconds: int = 7 * DAY_SECONDS
     start_by_seconds: int = FAR_SECONDS
     ownership_seconds: int = FAR_SECONDS
-    lease_seconds: int = 300
+    lease_seconds: int = LEASE_SECONDS
     budget: Mapping[str, int] = field(factory=dict)
     lacks: str | None = None
     extension: str | None = None

@@ -32,7 +32,7 @@ from worker_conformance.selftest.variants_of_time import (
     JudgesByTheWallClock,
     SaysThatItHasStopped,
     StampsEstimatesByTheWallClock,
-    pauses_at_once,
+    pauses_at_once_and_once,
 )
 
 SECOND = 1_000_000  # microseconds
@@ -585,7 +585,7 @@ VARIANTS: Mapping[str, Variant] = {
         _variant(EndsAtASafePoint, "ISOL-002[4-9] LEASE-0068"),
         _variant(JudgesByTheWallClock, "LEASE-00[34]? RETRY-* OFFLINE-*"),
         _variant(StampsEstimatesByTheWallClock, "LEASE-003[6-9] DISC-*"),
-        _variant(pauses_at_once, "PREEMPT-* SCHED-003?"),
+        _variant(pauses_at_once_and_once, "PREEMPT-* SCHED-003?"),
         _variant(CountsPromisedSlots, "DISC-* SCHED-000?"),
         _variant(EndsItsRunsWhenItLeaves, "REPLAY-003? SCHED-004? ISOL-*"),
         _variant(SaysThatItHasStopped, "LEASE-* ISOL-* SCHED-002?"),

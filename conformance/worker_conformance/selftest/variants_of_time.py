@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import cast
+from typing import Any, cast
 
 from worker_conformance.documents.json_types import JsonObject, find, text_at
 from worker_conformance.judge.reading import command_of, frames_in
@@ -51,9 +51,18 @@ class StampsEstimatesByTheWallClock(Interposer):
 
 
 @altered
-def pauses_at_once(parts: Parts) -> None:
-    """Asks for a safe point as soon as a change of priority says so, at the start of a run too."""
-    parts.replace("preemption.SEGMENT", 0)
+def pauses_at_once_and_once(parts: Parts) -> None:
+    """Pauses work at the very start of its run, and lets it get somewhere the next time."""
+    preempt_for = parts.get("preemption._preempt_for")
+    shortest = parts.get("preemption.SEGMENT")
+
+    def first_at_once(turn: Any, challenger: str, class_name: str) -> None:
+        items = (turn.item(run.work_item_id) for run in turn.runtime.runs.values())
+        is_first = all(item is not None and item.pauses == 0 for item in items)
+        parts.replace("preemption.SEGMENT", 0 if is_first else shortest)
+        preempt_for(turn, challenger, class_name)
+
+    parts.replace("preemption._preempt_for", first_at_once)
 
 
 class CountsPromisedSlots(Interposer):

@@ -15,6 +15,9 @@ from worker_conformance.port.declaration import Parameters
 CONSIDERS = "considers."
 """A need such as `considers.quota`: judged only where the Worker says that it considers it."""
 
+UNDIVIDED = "undivided"
+"""The need of a check that is about Workers without time slicing."""
+
 
 def fallen_away(needs: Iterable[str], parameters: Parameters) -> str | None:
     """Why a check is not judged at all by the Worker's declaration, or None."""
@@ -22,6 +25,8 @@ def fallen_away(needs: Iterable[str], parameters: Parameters) -> str | None:
         attribute = need.removeprefix(CONSIDERS)
         if need.startswith(CONSIDERS) and attribute not in parameters.considers:
             return f"the Worker does not say that it considers {attribute}"
+        if need == UNDIVIDED and parameters.time_slicing:
+            return "the Worker says that it slices time"
     return None
 
 

@@ -60,6 +60,7 @@ class Delivery:
         """Subscriptions are gone with their links: those of some Groups, or all."""
         for name in self._mailboxes if groups is None else groups:
             self._mailboxes[name].close()
+            self.network.lose(name)
             self._arrived[name].clear()
             self._replaying.discard(name)
 

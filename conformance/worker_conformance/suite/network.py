@@ -64,11 +64,16 @@ class Network:
         return path is None or (path.disturbance == CALM and not path.in_flight)
 
     def restart(self, group: str, after: int) -> None:
-        """A new subscription: what was on its way is gone, and sending begins anew."""
+        """A new subscription: sending begins anew; what is on its way still arrives."""
+        path = self._paths.get(group)
+        if path is not None:
+            path.launched = after
+
+    def lose(self, group: str) -> None:
+        """The link is gone, and what was on its way with it."""
         path = self._paths.get(group)
         if path is not None:
             path.in_flight.clear()
-            path.launched = after
 
     def send(self, group: str, sequences: Iterable[int], now: int) -> None:
         """Send each Event that was not sent yet in this subscription."""

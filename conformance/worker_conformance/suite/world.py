@@ -28,7 +28,10 @@ from worker_conformance.scenario.model import Act, ActKind, Report, Scenario, Wo
 from worker_conformance.suite.delivery import FRAMES_MAX, Delivery
 
 CALLS_MAX = 200_000
-"""Calls in one scenario."""
+"""Calls in one scenario, beside one in five seconds of its virtual time: a heartbeat is rest."""
+
+HEARTBEAT = 5_000_000
+"""Microseconds."""
 
 INSTANT_CALLS_MAX = 20_000
 """Calls without the clock moving: far above what any backlog of a scenario needs."""
@@ -234,8 +237,10 @@ class World:
     def _count_call(self) -> None:
         self._calls += 1
         self._calls_at_instant += 1
-        if self._calls_at_instant > self._instant_calls_max or self._calls > CALLS_MAX:
+        if self._calls_at_instant > self._instant_calls_max:
             self._give_up(f"{self._calls_at_instant} calls at {text_of(self.now)}, and no rest")
+        if self._calls > CALLS_MAX + self.now // HEARTBEAT:
+            self._give_up(f"{self._calls} calls until {text_of(self.now)}, and no rest")
 
     def _give_up(self, why: str) -> NoReturn:
         self.restless = True

@@ -327,12 +327,15 @@ class NoIdleSlot(_SlotWatcher):
     _under_way: set[str] = field(factory=set)
     _starts: dict[str, str] = field(factory=dict)
     _suspects: dict[str, int] = field(factory=dict)
+    _have_run: set[str] = field(factory=set)
     _latest: Entry | None = None
     _alive: bool = False
 
     def effect(self, entry: Entry) -> None:
         """Follow starts that are under way."""
         super().effect(entry)
+        if entry.body.get("type") == "run":
+            self._have_run.add(text(entry.body, "leaseId"))
         command = command_of(entry.body)
         if command is None or kind_of(command) not in ("work.start", "work.checkpoint"):
             return
@@ -381,7 +384,7 @@ class NoIdleSlot(_SlotWatcher):
     def _look(self, entry: Entry) -> None:
         if not self._alive:
             return
-        promised = len(self.in_use) + len(self._under_way)
+        promised = len(self.in_use) + len(self._under_way) + self._about_to_run(entry.at)
         free = self.facts.slots - self.context.parameters.reserved_slots - promised
         startable = self._startable(entry.at) if free > 0 else []
         self._suspects = {item: self._suspects.get(item, entry.at) for item in startable}
@@ -394,6 +397,19 @@ class NoIdleSlot(_SlotWatcher):
                 "no free slot beside startable work once the Worker is at rest",
                 f"{self.context.short(item)} is startable, {free} slot(s) free, no work.start",
             )
+
+    def _about_to_run(self, now: int) -> int:
+        """Work that holds a current Execution Lease and has not run under it yet (WRK-011.a)."""
+        running = set(self.in_use.values())
+        return sum(
+            lease.lease_type == "execution"
+            and lease.current_at(now)
+            and lease.holder == self.facts.agent_id
+            and lease.session_epoch == self.facts.session_epoch
+            and lease.lease_id not in self._have_run
+            and lease.work_item_id not in running
+            for lease in self.facts.leases.values()
+        )
 
     def _startable(self, now: int) -> list[str]:
         found = []

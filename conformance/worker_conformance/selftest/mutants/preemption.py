@@ -133,19 +133,30 @@ def undeclared_time_slicing(parts: Parts) -> None:
     parts.replace("preemption.consider", and_slice)
 
 
+@altered
+def no_shortest_run(parts: Parts) -> None:
+    """Pauses work at the very start of its run, as often as something urgent arrives then."""
+    parts.replace("preemption.SEGMENT", 0)
+
+
 MUTANTS = (
+    mutant(
+        no_shortest_run,
+        "WRK-015.e",
+        "PREEMPT-0023 MON-0060",
+        "A reaction to events that has no memory of the last one.",
+    ),
     mutant(
         PausesAtOnce,
         "WRK-015.b",
-        "PREEMPT-0002 MON-0008 PREEMPT-0023",
+        "PREEMPT-0002 MON-0008",
         "Preemption as operating systems do it, applied to work with side effects.",
     ),
     mutant(
         StartsPaused,
         "WRK-015.e",
-        "MON-0060 MON-0008",
+        "MON-0008 PREEMPT-0022",
         "Warm standby: the slot is taken, and nothing in it moves.",
-        seen_in="PREEMPT-0003",
     ),
     mutant(
         ReleasesBeforeItsCheckpoint,
