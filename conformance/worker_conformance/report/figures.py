@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from attrs import frozen
+from markupsafe import Markup
 
 from worker_conformance import __version__
 from worker_conformance.port.contract import SUITE_NAME
@@ -16,6 +17,7 @@ from worker_conformance.report.pages import own_file, policy_hash, templates
 from worker_conformance.report.telling import visible
 from worker_conformance.suite.measuring.figures import CAVEAT, Figure, Measured, Point, shown
 
+STYLES = ("report.css", "figures.css")
 WIDTH, HEIGHT = 480, 200  # in the drawing's own units; a page scales it
 LEFT, RIGHT, TOP, BOTTOM = 56, 16, 12, 28  # room for the labels of both axes
 HEADROOM = 1.1
@@ -49,7 +51,7 @@ class Plot:
 def to_html(measured: Measured) -> bytes:
     """The page."""
     environment = templates(shown=visible, number=shown, plot=plot_of)
-    style = own_file("report.css")
+    style = Markup("").join(map(own_file, STYLES))
     page = environment.get_template("figures.html.j2").render(
         measured=measured,
         suite=f"{SUITE_NAME} {__version__}",
