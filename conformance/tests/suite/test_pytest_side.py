@@ -175,9 +175,10 @@ def test_other_test_runs_are_left_alone(run_pytest: Pytest) -> None:
     ("arguments", "code", "told"),
     [
         (("--worker-baseline", "nothing.yaml"), 4, "a baseline cannot be read"),
+        (("--worker-seed", "-1"), 4, "'-1' is out of the range of seeds"),
         (("--worker", "stdio:false", "-k", "ADMIT-0001"), 3, "adapter error"),
     ],
-    ids=["baseline", "adapter"],
+    ids=["baseline", "seed", "adapter"],
 )
 def test_a_mistake_is_told_in_words(
     arguments: tuple[str, ...], code: int, told: str, run_pytest: Pytest

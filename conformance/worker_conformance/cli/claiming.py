@@ -16,7 +16,7 @@ from worker_conformance.claim.document import Knowledge, Refusal
 from worker_conformance.claim.verifying import Difference
 from worker_conformance.cli import today
 from worker_conformance.cli.engine import Engine, engine_of
-from worker_conformance.cli.options import color_option, console_for, jobs_option, near
+from worker_conformance.cli.options import color_option, console_for, jobs_option, near, read_seed
 from worker_conformance.documents.json_types import JsonObject, find, integer_at, list_at, text_at
 from worker_conformance.errors import UsageError
 from worker_conformance.judge.verdicts import EXIT_NOT_PASSED, RunResult
@@ -180,7 +180,7 @@ def _repeat(
     options = RunOptions(
         worker=spec,
         profiles=tuple(map(str, list_at(claimed, "run", "profiles"))),
-        seed=integer_at(claimed, "run", "seed"),
+        seed=read_seed(str(integer_at(claimed, "run", "seed"))),
         jobs=1 if spec.startswith(TCP) else jobs,
         timeout_seconds=float(timeout) if isinstance(timeout, int | float) else TIMEOUT_SECONDS,
         thorough=find(claimed, "run", "thorough") is True,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 from rich.console import Console
 
+from worker_conformance.documents.strict_json import MAX_SAFE_INTEGER
 from worker_conformance.errors import UsageError
 from worker_conformance.port.locate import FORMS
 from worker_conformance.port.subprocess_port import TIMEOUT_SECONDS
@@ -28,6 +29,7 @@ if TYPE_CHECKING:  # `--help` answers without loading the whole suite
 DEFAULT_WORKER = "reference_worker:factory"
 DRAWN = "random"  # the default: with a known seed, a recording of an earlier run could pass
 SEED_BITS = 32
+SEED_MAX = MAX_SAFE_INTEGER - 1  # a Worker is told it as a JSON number, and once the next one
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -129,10 +131,14 @@ def read_seed(text: str) -> int:
     if text == DRAWN:
         return secrets.randbits(SEED_BITS)  # drawn here only; everything below gets it as a value
     try:
-        return int(text)
+        seed = int(text)
     except ValueError:
         hint = "write a whole number, or 'random'; the report names what was drawn"
         raise UsageError("seed", f"'{text}' is no seed", hint) from None
+    if not 0 <= seed <= SEED_MAX:
+        hint = f"write a whole number from 0 to {SEED_MAX}, or 'random'"
+        raise UsageError("seed", f"'{text}' is out of the range of seeds", hint)
+    return seed
 
 
 def read_jobs(text: str) -> int:
