@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from worker_conformance.cli.entry import call
+from worker_conformance.cli.entry import EXIT_INTERRUPTED, call
 from worker_conformance.errors import EXIT_USAGE
 from worker_conformance.judge.verdicts import Verdict
-from worker_conformance.selftest import files
+from worker_conformance.selftest import files, matrix
 from worker_conformance.selftest.matrix import Kind, Matrix, Row
 
 
@@ -67,6 +67,39 @@ def test_a_folder_that_cannot_be_written_is_said_before_anything_is_played(
     (tmp_path / "file").write_text("")
     assert call(["selftest", "--report", str(tmp_path / "file" / "x"), "silent"]) == EXIT_USAGE
     assert "cannot be written" in capsys.readouterr().err
+
+
+def test_a_page_that_cannot_be_written_is_said_before_anything_is_played(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    page = tmp_path / "file" / "x.md"
+    arguments = ["selftest", "--report", str(tmp_path / "out"), "--markdown", str(page), "silent"]
+    assert call(arguments) == EXIT_USAGE
+    told = capsys.readouterr().err
+    assert "choose another place with --markdown" in told
+    assert "judge" not in told
+
+
+def test_missing_folders_are_made_and_an_interrupted_play_leaves_older_files(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def interrupted(*_: object, **__: object) -> Matrix:
+        raise KeyboardInterrupt
+
+    page = tmp_path / "new" / "x.md"
+    older = tmp_path / "matrix.json"
+    older.write_text("older")
+    arguments = ["selftest", "--report", str(tmp_path), "--markdown", str(page), "silent"]
+    monkeypatch.setattr(matrix, "kill_matrix", interrupted)
+    assert call(arguments) == EXIT_INTERRUPTED
+    assert older.read_text() == "older"
+    assert not (tmp_path / "matrix.html").exists()
+    rows = (Row("silent", Kind.NULL, {"REPLAY-0003": Verdict.INCONCLUSIVE}),)
+    played = Matrix(1, ("REPLAY-0003",), rows)
+    monkeypatch.setattr(matrix, "kill_matrix", lambda *_, **__: played)
+    assert call(arguments) == 0
+    assert page.read_text("utf-8").startswith("# ")
 
 
 def test_what_is_amiss_is_told_by_kind() -> None:

@@ -22,6 +22,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from worker_conformance.cli.destinations import make_room
 from worker_conformance.cli.options import (
     color_option,
     console_for,
@@ -97,7 +98,8 @@ def selftest(
         return _quick(chosen, seed, jobs, no_color=no_color)
     if full:
         chosen = [widened(one) for one in chosen]
-    _prepare(report)
+    make_room((report / "matrix.json", report / "matrix.html"), "the matrix", "--report")
+    make_room([markdown] if markdown else [], "the matrix", "--markdown")
     with _Progress(console_for(no_color=no_color, stderr=True), len(chosen)) as progress:
         matrix = kill_matrix(chosen, all_checks(), seed, jobs=jobs, heard=progress.finished)
     (report / "matrix.json").write_bytes(files.to_json(matrix))
@@ -152,17 +154,6 @@ def _chosen(patterns: Sequence[str]) -> list[Subject]:
         for name, one in known.items()
         if not patterns or any(fnmatchcase(name, each) for each in patterns)
     ]
-
-
-def _prepare(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "matrix.json").write_bytes(b"")
-    except OSError as error:
-        cause = f"the matrix cannot be written: {error.strerror or error}"
-        raise UsageError(
-            "report", cause, "choose another place with --report", str(folder)
-        ) from None
 
 
 class _Progress:
