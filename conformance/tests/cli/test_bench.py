@@ -47,3 +47,16 @@ def test_a_place_that_cannot_be_written_is_said_before_anything_is_measured(
     told = command("bench", "--report", "file/x")
     assert told.code == 2
     assert "cannot be written" in told.err
+
+
+def test_an_interrupted_measurement_leaves_the_figures_of_an_earlier_one(
+    command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def interrupted(*_: object) -> list[Round]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(rounds, "play_rounds", interrupted)
+    (tmp_path / "bench.json").write_text("older")
+    assert command("bench", "--report", str(tmp_path)).code == 130
+    assert (tmp_path / "bench.json").read_text() == "older"
+    assert not (tmp_path / "bench.html").exists()

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from worker_conformance.cli.destinations import make_room
 from worker_conformance.cli.options import (
     color_option,
     console_for,
@@ -89,7 +90,8 @@ def bench(
         cause = "--thorough and --backlog exclude each other"
         raise UsageError("backlogs", cause, "give one")
     chosen = backlogs or (BACKLOGS_THOROUGH if thorough else BACKLOGS)
-    files = _prepare(report)
+    files = (report / "bench.json", report / "bench.html")
+    make_room(files, "the figures", "--report")
     plan = Plan(chosen, rounds, seed=seed)
     shown = console_for(no_color=no_color, stderr=True)
     measured = _measure(with_restart(worker, restart), timeout, plan, shown)
@@ -124,21 +126,6 @@ def _measure(spec: str, timeout: float, plan: Plan, shown: Console) -> Measured:
         declaration, transport = introduced.declaration(), introduced.transport
     rounds = play_rounds(factory, plan, lambda told: shown.print(Text(told)))
     return measured(spec, declaration, transport, plan, rounds)
-
-
-def _prepare(folder: Path) -> tuple[Path, Path]:
-    """Make room before anything is measured."""
-    files = (folder / "bench.json", folder / "bench.html")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for file in files:
-            file.write_bytes(b"")
-    except OSError as error:
-        cause = f"the figures cannot be written: {error.strerror or error}"
-        raise UsageError(
-            "report", cause, "choose another place with --report", str(folder)
-        ) from None
-    return files
 
 
 def _print(console: Console, measured: Measured) -> None:
