@@ -38,4 +38,11 @@ def test_an_unknown_requirement_is_answered_with_the_nearest(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert call(["new-vector", "WRK-29.c"]) == 2
-    assert "did you mean WRK-029.c?" in capsys.readouterr().err
+    assert "did you mean 'WRK-029.c'?" in capsys.readouterr().err
+
+
+def test_a_clause_is_answered_with_its_requirements(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(["new-vector", "MWP-WRK-029"]) == 2
+    told = capsys.readouterr().err
+    assert "MWP-WRK-029 is a clause, not a requirement" in told
+    assert "it holds WRK-029.a, WRK-029.b" in told

@@ -6,7 +6,6 @@ overwrites anything.
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,14 +73,13 @@ def new_vector(
 
 
 def _requirement(name: str) -> Requirement:
+    from worker_conformance.scenario.requirements import unknown_requirement
     from worker_conformance.suite.checks import requirements
 
     known = requirements()
     found = known.get(name)
     if found is None:
-        close = difflib.get_close_matches(name, known, n=1)
-        hint = f"did you mean {close[0]}?" if close else "they stand in vectors/requirements.yaml"
-        raise UsageError("no-such-requirement", f"there is no requirement {name!r}", hint)
+        raise UsageError("no-such-requirement", *unknown_requirement(name, known))
     return found
 
 

@@ -30,7 +30,7 @@ from worker_conformance.scenario.model import (
     Step,
     Truncate,
 )
-from worker_conformance.scenario.requirements import Requirement, RetiredId
+from worker_conformance.scenario.requirements import Requirement, RetiredId, unknown_requirement
 from worker_conformance.scenario.surroundings import (
     Backpressure,
     ChangeToken,
@@ -129,9 +129,7 @@ def _cites_a_requirement(scenario: Scenario, whole: _Whole) -> Iterator[Finding]
     requirement = whole.requirements.get(scenario.requirement)
     where = _where(scenario)
     if requirement is None:
-        hint = did_you_mean(scenario.requirement, whole.requirements)
-        hint = hint if hint.startswith("did") else "add it to requirements.yaml"
-        yield Finding(where, f"there is no requirement {scenario.requirement}", hint)
+        yield Finding(where, *unknown_requirement(scenario.requirement, whole.requirements))
     elif requirement.level is not scenario.level:
         cause = f"level {scenario.level}, but {requirement.id} is a {requirement.level}"
         yield Finding(where, cause, f"write level: {requirement.level}")
@@ -141,8 +139,7 @@ def _cites_further_requirements(scenario: Scenario, whole: _Whole) -> Iterator[F
     """What is judged besides is another duty, and one that exists; its level may be another."""
     for place, name in enumerate(scenario.also):
         if name not in whole.requirements:
-            hint = did_you_mean(name, whole.requirements)
-            yield Finding(_where(scenario), f"there is no requirement {name}", hint)
+            yield Finding(_where(scenario), *unknown_requirement(name, whole.requirements))
         if name == scenario.requirement or name in scenario.also[:place]:
             yield Finding(_where(scenario), f"{name} is cited twice", "delete it from 'also'")
 

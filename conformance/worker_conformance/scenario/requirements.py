@@ -15,6 +15,7 @@ from worker_conformance.scenario.values import (
     TEXT,
     Form,
     Member,
+    did_you_mean,
     entries,
     items,
     many,
@@ -110,6 +111,16 @@ def load_catalogue(path: Path) -> Catalogue:
         cause = "'requirements' is missing"
         raise refusal(Place(path.as_posix(), 1, 1), cause, "write requirements: [ … ]")
     return Catalogue(requirements, others)
+
+
+def unknown_requirement(name: str, known: Mapping[str, Requirement]) -> tuple[str, str]:
+    """Say that `name` is no requirement, and which of those `known` may be meant."""
+    of_clause = [one.id for one in known.values() if name.upper() in one.clauses]
+    if of_clause:
+        return f"{name} is a clause, not a requirement", f"it holds {', '.join(of_clause)}"
+    hint = did_you_mean(name, known)
+    hint = hint if hint.startswith("did") else "'worker-conformance list --requirements' names all"
+    return f"there is no requirement {name}", hint
 
 
 def load_retired(path: Path) -> tuple[RetiredId, ...]:
