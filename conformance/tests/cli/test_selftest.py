@@ -6,12 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from worker_conformance.cli.entry import EXIT_INTERRUPTED, call
 from worker_conformance.errors import EXIT_USAGE
 from worker_conformance.judge.verdicts import Verdict
 from worker_conformance.selftest import files, matrix
 from worker_conformance.selftest.matrix import Kind, Matrix, Row
+from worker_conformance.selftest.mutants import MUTANTS
 
 
 def test_chosen_workers_are_judged_and_written_down(
@@ -59,6 +61,33 @@ def test_a_worker_that_does_not_exist_is_answered_with_the_nearest(
 ) -> None:
     assert call(["selftest", "--report", str(tmp_path), "no-dedup"]) == EXIT_USAGE
     assert "did you mean 'no-dedupe'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "cause", "hint"),
+    [
+        ("killed_by", ("REPLAY-00030",), "killed_by names REPLAY-00030", "did you mean 'REPLAY-0"),
+        ("killed_by", ("zzz",), "killed_by names zzz", "worker-conformance list"),
+        ("seen_in", ("REPLAY-03",), "seen_in names REPLAY-03", "did you mean 'REPLAY-0"),
+        ("requirement", "WRK-29.c", "there is no requirement WRK-29.c", "did you mean 'WRK-029.c'"),
+    ],
+)
+def test_a_mutant_that_names_what_is_not_there_is_refused_before_it_is_played(
+    member: str,
+    value: object,
+    cause: str,
+    hint: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    wrong = evolve(MUTANTS["no-dedupe"], **{member: value})
+    monkeypatch.setitem(MUTANTS, "no-dedupe", wrong)  # type: ignore[arg-type]  # a dict it is
+    assert call(["selftest", "--report", str(tmp_path), "no-dedupe"]) == EXIT_USAGE
+    told = capsys.readouterr().err
+    assert f"the mutant no-dedupe: {cause}" in told
+    assert hint in told
+    assert "judge" not in told
 
 
 def test_a_folder_that_cannot_be_written_is_said_before_anything_is_played(

@@ -89,11 +89,13 @@ def selftest(
     """
     from worker_conformance.selftest import files, page
     from worker_conformance.selftest.matrix import all_checks, kill_matrix, widened
+    from worker_conformance.selftest.naming import refuse_misnamed
 
     if quick and (full or markdown is not None):
         cause = "--quick counts what a short run notices, and makes no matrix of everything"
         raise UsageError("quick", cause, "leave out --full and --markdown")
     chosen = _chosen(workers)
+    refuse_misnamed(chosen)
     if quick:
         return _quick(chosen, seed, jobs, no_color=no_color)
     if full:
