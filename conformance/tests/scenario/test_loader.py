@@ -276,11 +276,17 @@ WHOLES_REFUSED = {
         "unknown member 'durration'",
         "'duration'",
     ),
-    "a need of two words": (
-        "agent: {slots: 2}\nneeds: [a b]",
-        "9:9",
-        "not a need",
-        "one word",
+    "a misspelt need": (
+        "agent: {slots: 2}\nneeds: [ordinary, preemptt]",
+        "9:19",
+        "unknown need 'preemptt'",
+        "did you mean 'preempt'?",
+    ),
+    "a need that names no attribute": (
+        "needs: considers.quotas",
+        "8:8",
+        "unknown need 'considers.quotas'",
+        "did you mean 'considers.quota'?",
     ),
     "an unknown profile": ("profile: replai", "8:10", "unknown profile", "'replay'"),
 }

@@ -354,7 +354,7 @@ def scenarios(draw: st.DrawFn) -> Scenario:
         steps=tuple(others[:3] + published + others[3:]),
         also=draw(st.just(()) | st.just(("WRK-030.a", "FND-008.b"))),
         twin=draw(st.none() | st.just("REPLAY-0008")),
-        needs=draw(st.sampled_from([(), ("stdio",), ("a", "b")])),
+        needs=draw(st.sampled_from([(), ("stdio",), ("preempt", "considers.quota")])),
         agent=draw(st.builds(AgentPlan, ORDINALS, st.just(("acme.build@2.1.0",)), ORDINALS)),
         groups=tuple(draw(group_plans(name)) for name in groups),
         work=tuple(draw(st.permutations(plans_of))),

@@ -14,8 +14,10 @@ from worker_conformance.resources import schemas_path, vectors_path
 from worker_conformance.scenario import conditions, reports, settings, steps, values
 from worker_conformance.scenario.loader import MEMBERS, REQUIRED, load, load_text, vector_files
 from worker_conformance.scenario.model import ActKind, ConditionKind, Level, Mood, Profile
+from worker_conformance.scenario.needs import ATTRIBUTES, NEEDS, TRIGGERS
 from worker_conformance.scenario.plans import AGENT_MEMBERS, CONTRACT_MEMBERS, GROUP_MEMBERS
 from worker_conformance.scenario.yaml_reader import Plain, plain, read_bytes
+from worker_conformance.suite.checks import ORDINARY, THOROUGH
 
 DATA = Path(__file__).parent / "data"
 SCHEMA = json.loads((schemas_path() / "vector.schema.json").read_text())
@@ -106,6 +108,7 @@ def words_of(*path: str | int) -> set[str]:
 VOCABULARY = {
     "members of a vector": (words_of("properties"), MEMBERS),
     "required members": (words_of("required"), REQUIRED),
+    "needs": (words_of("$defs", "need", "enum"), NEEDS),
     "levels": (words_of("properties", "level", "enum"), Level),
     "profiles": (words_of("properties", "profile", "enum"), Profile),
     "members of agent": (
@@ -141,6 +144,14 @@ def test_schema_and_loader_have_the_same_words(
     in_schema: set[str], in_loader: list[str] | type[StrEnum]
 ) -> None:
     assert in_schema == {str(word) for word in in_loader}
+
+
+def test_a_vector_may_need_what_a_worker_may_declare() -> None:
+    port = json.loads((schemas_path() / "port" / "declaration.schema.json").read_text())
+    members = port["$defs"]["parameters"]["properties"]
+    assert set(ATTRIBUTES) == set(members["considers"]["items"]["enum"])
+    assert set(TRIGGERS) == set(members["abstains"]["items"]["enum"])
+    assert {THOROUGH, ORDINARY} <= set(NEEDS)
 
 
 def test_every_mood_is_a_step() -> None:

@@ -26,6 +26,7 @@ from worker_conformance.scenario.model import (
     Step,
     WorkPlan,
 )
+from worker_conformance.scenario.needs import NEEDS
 from worker_conformance.scenario.plans import (
     build_work,
     read_agent,
@@ -76,7 +77,6 @@ REQUIRED = ("id", "title", "stake", "requirement", "level", "steps")
 
 _ID = matching(r"[A-Z][A-Z0-9]{0,15}(-[A-Za-z0-9]{1,64}){1,3}", "an ID", "such as REPLAY-0007")
 _REFERENCE = matching(r"[!-~]{1,64}", "a reference", "an ID without spaces, such as WRK-029.c")
-_NEED = matching(r"[a-z][A-Za-z0-9_.=-]{0,63}", "a need", "one word, such as stdio")
 
 
 def load(path: Path) -> Scenario:
@@ -202,7 +202,14 @@ def _also(node: YamlNode | None) -> tuple[str, ...]:
 
 
 def _needs(node: YamlNode | None) -> tuple[str, ...]:
-    return () if node is None else tuple(str(_NEED.read(item)) for item in one_or_many(node))
+    return () if node is None else tuple(_need(item) for item in one_or_many(node))
+
+
+def _need(node: YamlNode) -> str:
+    word = text(node)
+    if word not in NEEDS:
+        raise refusal(node.place, f"unknown need '{word}'", did_you_mean(word, NEEDS))
+    return word
 
 
 def _log(node: YamlNode | None) -> Mapping[str, tuple[Act, ...]]:
