@@ -93,6 +93,17 @@ def lint(
     return (*_unique_ids(scenarios), *findings)
 
 
+def confusions(
+    scenarios: Sequence[Scenario], requirements: Mapping[str, Requirement]
+) -> Iterator[Finding]:
+    """What no run can be made of: an ID given twice, and a requirement that there is not."""
+    yield from _unique_ids(scenarios)
+    for scenario in scenarios:
+        for name in (scenario.requirement, *scenario.also):
+            if name not in requirements:
+                yield Finding(_where(scenario), *unknown_requirement(name, requirements))
+
+
 def _unique_ids(scenarios: Sequence[Scenario]) -> Iterator[Finding]:
     first: dict[str, Scenario] = {}
     for scenario in scenarios:

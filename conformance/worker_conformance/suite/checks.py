@@ -15,11 +15,12 @@ from pathlib import Path
 from attrs import frozen
 
 from worker_conformance.documents.canonical import sha256_of
-from worker_conformance.errors import SuiteError, UsageError
+from worker_conformance.errors import SuiteError, UsageError, VectorError
 from worker_conformance.judge.monitors import REGISTRY, MonitorInfo
 from worker_conformance.judge.verdicts import CheckKind
 from worker_conformance.resources import vectors_path
 from worker_conformance.scenario.dump import to_line
+from worker_conformance.scenario.lint import confusions
 from worker_conformance.scenario.loader import load, load_all, vector_files
 from worker_conformance.scenario.model import Drive, Level, Scenario
 from worker_conformance.scenario.requirements import Requirement, load_requirements
@@ -59,7 +60,18 @@ class CheckInfo:
 @cache
 def scenarios() -> Mapping[str, Scenario]:
     """Every vector by its ID."""
-    return {scenario.id: scenario for scenario in load_all(vectors_path())}
+    return read_scenarios(vectors_path(), requirements())
+
+
+def read_scenarios(folder: Path, known: Mapping[str, Requirement]) -> Mapping[str, Scenario]:
+    """The vectors of a folder by their IDs, each once, and each of requirements that are `known`.
+
+    Raises VectorError, with the words of `lint`, where that is not so.
+    """
+    found = load_all(folder)
+    for finding in confusions(found, known):
+        raise VectorError(finding.where, finding.cause, finding.hint)
+    return {scenario.id: scenario for scenario in found}
 
 
 def scenario_of(check_id: str) -> Scenario:

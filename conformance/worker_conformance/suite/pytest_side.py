@@ -37,13 +37,14 @@ def install(config: pytest.Config) -> None:
     """Prepare a run; raises pytest.UsageError for options that cannot be followed."""
     try:
         run_options, baseline = _options(config), _baseline(config)
+        chosen = tuple(info.check_id for info in _collectable(run_options))
     except SuiteFailure as failure:
         raise pytest.UsageError(render(failure)) from None
     config.stash[ORDERS] = Orders(
         worker=run_options.worker,
         seed=run_options.seed,
         timeout_seconds=run_options.timeout_seconds,
-        checks=tuple(info.check_id for info in _collectable(run_options)),
+        checks=chosen,
         worlds=run_options.worlds,
         failures=str(run_options.failures or ""),
     )
