@@ -25,6 +25,16 @@ def test_a_skeleton_has_the_next_id_and_can_be_played(
         assert bench.play(scenario, 1).verdict == "pass"
 
 
+def test_a_skeleton_is_not_good_as_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call(["new-vector", "WRK-029.c", "--into", str(tmp_path)])
+    assert call(["lint", str(tmp_path)]) == 1
+    told = capsys.readouterr().out
+    assert "the title is still to be written" in told
+    assert "the stake is still to be written" in told
+
+
 def test_a_skeleton_never_overwrites(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(["new-vector", "WRK-029.c", "--into", str(tmp_path)]) == 0
     (path,) = tmp_path.rglob("*.yaml")

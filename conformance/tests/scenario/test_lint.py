@@ -76,6 +76,8 @@ BROKEN = {
         "Too short.",
         "the stake has 10 characters",
     ),
+    "a title that is not written yet": ("title: A gap", "title: TODO A gap", "the title is still"),
+    "a stake that is not written yet": ("stake: A Worker", "stake: TODO A W", "the stake is still"),
     "a clause": ("requirement: WRK-029.c", "requirement: MWP-WRK-029", "is a clause, not"),
     "an unknown requirement": ("WRK-029.c", "WRK-029.z", "no requirement WRK-029.z"),
     "a level that is not the requirement's": ("MUST", "SHOULD", "but WRK-029.c is a MUST"),

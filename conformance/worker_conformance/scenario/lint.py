@@ -44,6 +44,7 @@ from worker_conformance.scenario.values import did_you_mean
 MAX_LINES = 70  # a vector is read on one screen
 STAKE_CHARACTERS_MIN = 60  # shorter stakes repeat the title
 STAKE_CHARACTERS_MAX = 600  # longer ones are not quoted
+TO_DO = "TODO"  # what `new-vector` leaves to a person
 
 _VECTOR_ID = re.compile(r"[A-Z]+-[0-9]{4}", re.ASCII)
 
@@ -161,6 +162,13 @@ def _says_what_is_at_stake(scenario: Scenario, _: _Whole) -> Iterator[Finding]:
         cause = f"the stake has {length} characters"
         hint = f"two sentences, {STAKE_CHARACTERS_MIN} to {STAKE_CHARACTERS_MAX} characters"
         yield Finding(_where(scenario), cause, hint)
+
+
+def _is_written(scenario: Scenario, _: _Whole) -> Iterator[Finding]:
+    for member, told in (("title", scenario.title), ("stake", scenario.stake)):
+        if told.startswith(TO_DO):
+            hint = f"write it: '{TO_DO}' stands there since the skeleton was made"
+            yield Finding(_where(scenario), f"the {member} is still to be written", hint)
 
 
 def _has_its_twin(scenario: Scenario, whole: _Whole) -> Iterator[Finding]:
@@ -302,6 +310,7 @@ _RULES: tuple[Rule, ...] = (
     _cites_a_requirement,
     _cites_further_requirements,
     _says_what_is_at_stake,
+    _is_written,
     _has_its_twin,
     _starts,
     _can_fail_for_its_reason,
