@@ -34,6 +34,17 @@ def test_only_the_files_named_are_told_about(command, tmp_path: Path) -> None:
     assert "bad.yaml" not in outcome.out
 
 
+def test_files_that_are_not_looked_at_are_told(command, tmp_path: Path) -> None:
+    original = vectors_path() / "replay" / "REPLAY-0001.yaml"
+    (tmp_path / "replay").mkdir()
+    for name in ("replay/REPLAY-0999.yaml", "stray.yaml", "replay/short.yml", "requirements.yaml"):
+        (tmp_path / name).write_bytes(original.read_bytes())
+    told = command("lint", ".").out
+    assert "not looked at: 2 files: replay/short.yml, stray.yaml" in told
+    assert "in 1 vector\n" in told
+    assert "not looked at" not in command("lint").out
+
+
 def test_a_vector_of_the_suite_that_no_faulty_worker_fails_is_refused(
     command, tmp_path: Path, monkeypatch
 ) -> None:

@@ -26,6 +26,7 @@ from worker_conformance.scenario.requirements import load_requirements, load_ret
 EXIT_FINDINGS = 1
 REQUIREMENTS = "requirements.yaml"
 RETIRED = "retired-ids.yaml"
+NAMED_MAX = 3  # files that a line still holds
 
 
 @click.command(short_help="Check vectors and baselines for mistakes.")
@@ -45,6 +46,7 @@ def lint(
     if not paths:
         named = [vectors_path()]
     files = [near(file) for path in named for file in _files_in(path)]
+    _print_overlooked(console, named, files)
     findings = [*baseline_findings(baselines), *(_findings(files) if files else ())]
     for finding in findings:
         _print_finding(console, finding)
@@ -63,6 +65,30 @@ def _files_in(path: Path) -> tuple[Path, ...]:
         hint = "name a vector, or a folder with one folder of vectors for each area"
         raise UsageError("no-vectors", "there are no vectors here", hint, str(path))
     return files
+
+
+def _print_overlooked(console: Console, named: Iterable[Path], files: Iterable[Path]) -> None:
+    """Say which YAML files of a folder were not looked at, so that silence is no praise of them."""
+    seen = {file.resolve() for file in files}
+    left = [
+        f"{near(file)}"
+        for folder in named
+        for file in sorted(folder.rglob("*.y*ml"))
+        if file.resolve() not in seen and not _is_other(file, folder)
+    ]
+    if left:
+        some = ", ".join(left[:NAMED_MAX]) + (", …" if len(left) > NAMED_MAX else "")
+        console.print(
+            Text(f"not looked at: {counted(len(left), 'file')}: ", "yellow").append(visible(some)),
+            soft_wrap=True,
+        )
+        console.print(Text("  hint: a vector lies in FOLDER/<area>/<ID>.yaml", "dim"))
+
+
+def _is_other(file: Path, folder: Path) -> bool:
+    """Whether a YAML file is none that anybody takes for a vector."""
+    hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
+    return hidden or file.name in (REQUIREMENTS, RETIRED) or is_baseline(file)
 
 
 def _findings(files: Iterable[Path]) -> list[Finding]:
