@@ -25,6 +25,18 @@ def starters_path() -> Path:
     return _PACKAGE / "starters"
 
 
+def vectors_to_extend(here: Path) -> Path | None:
+    """Return the vectors of a checkout: the one that `here` lies in, else this suite's own.
+
+    None where neither is one: what an installed suite has among its files is not to be added to.
+    """
+    for folder in (here, *here.parents):
+        if (folder / "vectors" / "requirements.yaml").is_file():
+            return folder / "vectors"
+    own = vectors_path()
+    return None if own.is_relative_to(_PACKAGE) else own
+
+
 def _data_folder(name: str) -> Path:
     packaged = _PACKAGE / name
     # An editable install has no packaged copy, so its data cannot go stale.

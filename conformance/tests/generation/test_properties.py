@@ -74,7 +74,7 @@ def test_a_promoted_counterexample_gets_the_next_id_of_its_area(
     )
     done = promotion.promote(counterexample, "x:y", SEED, tmp_path, 30.0)
     assert done.path == tmp_path / "replay" / f"{done.scenario.id}.yaml"
-    assert done.scenario.id == promotion.next_id(done.scenario.profile)
+    assert done.scenario.id == promotion.next_id(done.scenario.profile, tmp_path / "empty")
     assert load(done.path) == done.scenario
 
 

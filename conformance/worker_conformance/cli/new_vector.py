@@ -12,9 +12,14 @@ from typing import TYPE_CHECKING
 import click
 from rich.text import Text
 
-from worker_conformance.cli.options import color_option, console_for, into_option, near
+from worker_conformance.cli.options import (
+    color_option,
+    console_for,
+    folder_of_vectors,
+    into_option,
+    near,
+)
 from worker_conformance.errors import UsageError
-from worker_conformance.resources import vectors_path
 
 if TYPE_CHECKING:  # `--help` answers without loading the whole suite
     from worker_conformance.scenario.requirements import Requirement
@@ -58,9 +63,10 @@ def new_vector(
     from worker_conformance.suite.promotion import next_id, write_new
 
     known = _requirement(requirement)
-    check_id = next_id(known.profile)
+    folder = folder_of_vectors(into)
+    check_id = next_id(known.profile, folder)
     text = _skeleton(known, check_id)
-    path = write_new(check_id, known.profile, text, into or vectors_path())
+    path = write_new(check_id, known.profile, text, folder)
     console = console_for(no_color=no_color)
     console.print(Text(f"{check_id}  {near(path)}", "bold green"), soft_wrap=True)
     console.print(

@@ -21,6 +21,7 @@ from worker_conformance.documents.strict_json import MAX_SAFE_INTEGER
 from worker_conformance.errors import UsageError
 from worker_conformance.port.locate import FORMS
 from worker_conformance.port.subprocess_port import TIMEOUT_SECONDS
+from worker_conformance.resources import vectors_to_extend
 from worker_conformance.scenario.model import Profile
 
 if TYPE_CHECKING:  # `--help` answers without loading the whole suite
@@ -62,7 +63,7 @@ def into_option(command: Command) -> Command:
         "--into",
         type=click.Path(path_type=Path, file_okay=False),
         metavar="DIR",
-        help="Folder of vectors; by default the suite's own.",
+        help="Folder of vectors; by default that of the checkout.",
     )(command)
 
 
@@ -124,6 +125,15 @@ def profile_option(command: Command) -> Command:
         callback=lambda _, __, names: tuple(map(read_profile, names)),
         help=f"Only this area; may be given again. Areas: {', '.join(Profile)}.",
     )(command)
+
+
+def folder_of_vectors(into: Path | None) -> Path:
+    """Return the folder that `--into` names, or the checkout's. Raises UsageError without both."""
+    found = into or vectors_to_extend(Path.cwd())
+    if found is None:
+        cause = "the suite is installed, and no checkout of it is here to write into"
+        raise UsageError("into", cause, "call it inside a checkout, or name a folder with --into")
+    return found
 
 
 def read_seed(text: str) -> int:

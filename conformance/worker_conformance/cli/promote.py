@@ -11,6 +11,7 @@ from rich.text import Text
 from worker_conformance.cli.options import (
     color_option,
     console_for,
+    folder_of_vectors,
     into_option,
     near,
     restart_option,
@@ -20,7 +21,6 @@ from worker_conformance.cli.options import (
 )
 from worker_conformance.errors import UsageError
 from worker_conformance.port.locate import with_restart
-from worker_conformance.resources import vectors_path
 
 
 @click.command(short_help="Make a counterexample a permanent vector.")
@@ -50,7 +50,7 @@ def promote(
     if not file.is_file():
         hint = "a run saves counterexamples in conformance-report/counterexamples"
         raise UsageError("no-such-file", "there is no such file", hint, str(file))
-    done = promotion.promote(file, spec, seed, into or vectors_path(), timeout)
+    done = promotion.promote(file, spec, seed, folder_of_vectors(into), timeout)
     console = console_for(no_color=no_color)
     console.print(Text(f"{done.scenario.id}  {near(done.path)}", "bold green"), soft_wrap=True)
     console.print(

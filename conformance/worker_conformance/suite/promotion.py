@@ -17,7 +17,7 @@ from worker_conformance.judge.verdicts import Verdict
 from worker_conformance.port.locate import locate
 from worker_conformance.resources import vectors_path
 from worker_conformance.scenario.dump import to_yaml
-from worker_conformance.scenario.loader import load
+from worker_conformance.scenario.loader import load, vector_files
 from worker_conformance.scenario.model import Profile, Scenario
 from worker_conformance.scenario.requirements import load_retired
 from worker_conformance.suite.bench import Bench
@@ -43,7 +43,7 @@ def promote(file: Path, worker: str, seed: int, into: Path, timeout_seconds: flo
     be written.
     """
     found = load(file)
-    scenario = evolve(found, id=next_id(found.profile), source=None)
+    scenario = evolve(found, id=next_id(found.profile, into), source=None)
     caught = _verdict(scenario, worker, seed, timeout_seconds)
     if caught not in _CATCHES:
         raise UsageError(
@@ -64,16 +64,17 @@ def promote(file: Path, worker: str, seed: int, into: Path, timeout_seconds: flo
     return Promoted(scenario, path)
 
 
-def next_id(profile: Profile) -> str:
-    """The first ID of an area that no vector has and none ever had."""
+def next_id(profile: Profile, into: Path) -> str:
+    """The first ID of an area that no vector has, here or in the folder `into`, and none had."""
     prefixes = Counter(
         name.partition("-")[0] for name, one in scenarios().items() if one.profile is profile
     )
     prefix = prefixes.most_common(1)[0][0] if prefixes else profile.value.upper()
     retired = (entry.id for entry in load_retired(vectors_path() / RETIRED_FILE))
+    written = (file.stem for file in vector_files(into))
     taken = [
         int(number)
-        for known, _, number in (name.partition("-") for name in (*scenarios(), *retired))
+        for known, _, number in (name.partition("-") for name in (*scenarios(), *retired, *written))
         if known == prefix and number.isdigit()
     ]
     return f"{prefix}-{max(taken, default=0) + 1:04}"
