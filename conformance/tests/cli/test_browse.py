@@ -62,6 +62,37 @@ def test_requirements_are_listed_with_what_judges_them_or_why_nothing_does(
     assert "requirements are judged by a check" in out
 
 
+def test_the_requirements_can_be_narrowed(command, an_engine) -> None:
+    out = command("list", "--requirements", "WRK-029.c", engine=an_engine()).out
+    assert "REPLAY-0007" in out
+    assert "WRK-029.a" not in out
+    assert "1 of 1 requirement is judged by a check" in out
+    of_clause = command("list", "--requirements", "mwp-wrk-029", engine=an_engine()).out
+    assert "WRK-029.a" in of_clause
+    assert "WRK-029.c" in of_clause
+    assert "WRK-010.a" not in of_clause
+    assert "binds another role" not in of_clause
+    other = command("list", "--requirements", "MWP-WRK-006", engine=an_engine()).out
+    assert "MWP-WRK-006" in other
+    of_area = command("list", "--requirements", "-p", "scheduling", engine=an_engine()).out
+    assert "WRK-029.c" not in of_area
+    assert "WRK-010.a" in of_area
+
+
+def test_programs_get_requirements_as_json(command, an_engine) -> None:
+    arguments = ("list", "--requirements", "--json", "WRK-029.c")
+    (row,) = json.loads(command(*arguments, engine=an_engine()).out)
+    assert row["requirement"] == "WRK-029.c"
+    assert row["checks"] == ["REPLAY-0007"]
+    assert row["unjudged"] is None
+
+
+def test_a_requirement_that_there_is_not_is_answered_with_the_nearest(command, an_engine) -> None:
+    outcome = command("list", "--requirements", "WRK-29.c", engine=an_engine())
+    assert outcome.code == 2
+    assert "did you mean 'WRK-029.c'?" in outcome.err
+
+
 def test_a_clause_that_nothing_judges_is_explained_too(command, an_engine) -> None:
     outcome = command("explain", "MWP-WRK-006", engine=an_engine())
     assert outcome.code == 0

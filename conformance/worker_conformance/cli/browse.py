@@ -17,7 +17,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from worker_conformance.cli.duties import print_duties, print_duty
+from worker_conformance.cli.duties import choose_duties, duties_as_json, print_duties, print_duty
 from worker_conformance.cli.engine import engine_of
 from worker_conformance.cli.options import (
     choose,
@@ -61,7 +61,11 @@ def list_checks(
     """List the checks, by area: ID, level, requirement, title."""
     catalogue = engine_of(context).catalogue()
     if requirements:
-        print_duties(console_for(no_color=no_color), catalogue)
+        duties = choose_duties(catalogue, checks, profiles)
+        if as_json:
+            click.echo(json.dumps(duties_as_json(duties), indent=2, ensure_ascii=False))
+        else:
+            print_duties(console_for(no_color=no_color), duties)
         return 0
     chosen = choose(catalogue, checks)
     chosen = tuple(c for c in chosen if not profiles or c.profile in profiles)

@@ -5,7 +5,8 @@ Joins the catalogue of requirements with the checks there are. Never judges whet
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from attrs import frozen
@@ -13,6 +14,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from worker_conformance.cli.options import counted, did_you_mean
+from worker_conformance.errors import UsageError
 from worker_conformance.resources import vectors_path
 from worker_conformance.scenario.requirements import (
     Catalogue,
@@ -63,9 +66,91 @@ def _judges(check: CheckInfo, one: Requirement) -> bool:
     return one.id in (check.requirement, *check.also)
 
 
-def print_duties(console: Console, checks: Sequence[CheckInfo]) -> None:
-    """Print every requirement with what judges it, then the clauses that hold none."""
+@frozen
+class Chosen:
+    """The duties that a person asks about, and the clauses that hold none, with the reason."""
+
+    duties: tuple[Duty, ...]
+    others: Mapping[str, Reason]
+
+
+def choose_duties(
+    checks: Sequence[CheckInfo], patterns: Sequence[str], profiles: Sequence[str]
+) -> Chosen:
+    """Return what `patterns` name and `profiles` hold; everything without either.
+
+    A pattern is the ID of a requirement, of a clause or of a check, or any of these with `*`, `?`
+    and `[…]`. Raises UsageError for one that names nothing, and where nothing is left.
+    """
     catalogue, duties = load_duties(checks)
+    by_name = [(_names(duty), duty) for duty in duties]
+    for pattern in patterns:
+        names = {*catalogue.others, *(name for names, _ in by_name for name in names)}
+        if not _any_named(names, [pattern]):
+            cause = f"no requirement is named by '{pattern}'"
+            raise UsageError("no-such-requirement", cause, did_you_mean(pattern, names))
+    chosen = Chosen(
+        tuple(
+            duty
+            for names, duty in by_name
+            if (not patterns or _any_named(names, patterns))
+            and (not profiles or duty.requirement.profile in profiles)
+        ),
+        {
+            clause: reason
+            for clause, reason in catalogue.others.items()
+            if not profiles and (not patterns or _any_named([clause], patterns))
+        },
+    )
+    if not chosen.duties and not chosen.others:
+        raise UsageError("no-such-requirement", "nothing is left to list", "leave out a filter")
+    return chosen
+
+
+def _names(duty: Duty) -> tuple[str, ...]:
+    return (duty.requirement.id, *duty.requirement.clauses, *duty.checks)
+
+
+def _any_named(names: Iterable[str], patterns: Iterable[str]) -> bool:
+    wanted = [pattern.upper() for pattern in patterns]
+    return any(fnmatchcase(name.upper(), pattern) for name in names for pattern in wanted)
+
+
+def duties_as_json(chosen: Chosen) -> list[dict[str, object]]:
+    """Return the requirements for programs; `unjudged` says why nothing judges one."""
+    return [
+        {
+            "requirement": one.id,
+            "clauses": list(one.clauses),
+            "level": one.level.value,
+            "profile": one.profile.value,
+            "summary": " ".join(one.summary.split()),
+            "checks": list(duty.checks),
+            "unjudged": one.unjudged.value if one.unjudged and not duty.checks else None,
+        }
+        for duty in chosen.duties
+        for one in [duty.requirement]
+    ]
+
+
+def print_duties(console: Console, chosen: Chosen) -> None:
+    """Print each requirement with what judges it, then the clauses that hold none."""
+    if chosen.duties:
+        _print_table(console, chosen.duties)
+    for reason, words in REASONS.items():
+        clauses = [clause for clause, why in chosen.others.items() if why is reason]
+        if clauses:
+            console.print(
+                Text(f"\nNo requirement, {words}: ", "bold").append_text(_joined(clauses))
+            )
+    if chosen.duties:
+        judged = sum(bool(duty.checks) for duty in chosen.duties)
+        told = f"{judged} of {counted(len(chosen.duties), 'requirement')}"
+        verb = "is" if judged == 1 else "are"
+        console.print(Text(f"\n{told} {verb} judged by a check", "dim"))
+
+
+def _print_table(console: Console, duties: Sequence[Duty]) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     for heading in ("Requirement", "level", "clauses"):
         table.add_column(heading, no_wrap=heading != "clauses")
@@ -79,14 +164,6 @@ def print_duties(console: Console, checks: Sequence[CheckInfo]) -> None:
             Text(duty.told, "" if duty.checks else "yellow"),
         )
     console.print(table)
-    for reason, words in REASONS.items():
-        clauses = [clause for clause, why in catalogue.others.items() if why is reason]
-        if clauses:
-            console.print(
-                Text(f"\nNo requirement, {words}: ", "bold").append_text(_joined(clauses))
-            )
-    judged = sum(bool(duty.checks) for duty in duties)
-    console.print(Text(f"\n{judged} of {len(duties)} requirements are judged by a check", "dim"))
 
 
 def print_duty(console: Console, name: str, checks: Sequence[CheckInfo]) -> bool:
