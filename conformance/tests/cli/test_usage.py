@@ -24,6 +24,11 @@ MISTAKES = [
     (("run", "zzzz"), "no check is named by 'zzzz'", "worker-conformance list"),
     (("run", "-q", "-v"), "--quiet and --verbose", "give one"),
     (("run", "--report"), "--report", "--help"),
+    (
+        ("run", "--profile", "leases", "REPLAY-0001"),
+        "replay-0001 is of the area replay, which --profile leaves out",
+        "add --profile replay",
+    ),
     (("explain",), "missing argument", "--help"),
     (("explain", "REPLAY-7"), "no check is named", "REPLAY-00"),
     (("list", "--profile", "offline", "REPLAY-*"), "nothing is left to list", "filter"),

@@ -187,6 +187,21 @@ def choose(catalogue: Iterable[CheckInfo], patterns: Sequence[str]) -> tuple[Che
     return tuple(c for c in checks if not patterns or any(_named(c, each) for each in patterns))
 
 
+def refuse_left_out(
+    catalogue: Iterable[CheckInfo], patterns: Sequence[str], profiles: Sequence[str]
+) -> None:
+    """Raise UsageError for a pattern that names checks of other areas than `profiles` alone."""
+    checks = tuple(catalogue)
+    for pattern in patterns:
+        named = [check for check in checks if _named(check, pattern)]
+        areas = sorted({str(check.profile) for check in named})
+        if profiles and not set(areas) & set(profiles):
+            which = "area" if len(areas) == 1 else "areas"
+            cause = f"{pattern} is of the {which} {', '.join(areas)}, which --profile leaves out"
+            hint = f"leave out --profile, or add --profile {areas[0]}"
+            raise UsageError("left-out", cause, hint)
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a hint that names the nearest known word, or where to find them."""
     names = sorted(known)

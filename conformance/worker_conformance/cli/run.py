@@ -24,6 +24,7 @@ from worker_conformance.cli.options import (
     console_for,
     jobs_option,
     profile_option,
+    refuse_left_out,
     restart_option,
     seed_option,
     timeout_option,
@@ -171,6 +172,8 @@ def run(
     known = read_baseline(baseline)
     engine = engine_of(context)
     chosen = tuple(check.check_id for check in choose(engine.catalogue(), checks)) if checks else ()
+    if checks:
+        refuse_left_out(engine.catalogue(), checks, profiles)
     destinations = _Destinations(report, junit_file, json_file)
     destinations.prepare()
     options = RunOptions(
