@@ -31,7 +31,11 @@ def test_chosen_workers_are_judged_and_written_down(
     assert set(worker["expectedBy"]) <= {
         check for check, verdict in worker["verdicts"].items() if verdict in ("fail", "advice")
     }
-    assert "no-dedupe" in (tmp_path / "matrix.html").read_text("utf-8")
+    page = (tmp_path / "matrix.html").read_text("utf-8")
+    assert "no-dedupe" in page
+    assert "REPLAY-0003" in page
+    assert "SCHED-0001" not in page  # which was not played
+    assert "notice nothing" not in page
 
 
 def test_a_quick_run_is_told_by_what_it_notices_and_what_it_leaves(

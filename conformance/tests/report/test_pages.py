@@ -44,7 +44,8 @@ def comparison() -> str:
 
 def kill_matrix() -> str:
     row = Row("no-dedupe", Kind.MUTANT, {"REPLAY-0003": Verdict.FAIL})
-    return files.to_html(Matrix(1, ("REPLAY-0003",), (row,))).decode()
+    played = Matrix(1, ("REPLAY-0003",), (row,))
+    return files.to_html(played, files.amiss(played)).decode()
 
 
 PAGES: dict[Path, Callable[[], str]] = {

@@ -60,6 +60,19 @@ def test_a_matrix_knows_who_kills_whom() -> None:
     assert not matrix.survivors()
 
 
+def test_nothing_is_said_of_checks_that_no_worker_has_met() -> None:
+    verdicts = {
+        "REPLAY-0003": Verdict.FAIL,
+        "REPLAY-0006": Verdict.INCONCLUSIVE,
+        "MON-0001": Verdict.PASS,
+        "MON-0002": Verdict.INCONCLUSIVE,
+        "SIGN-0001": Verdict.NOT_CLAIMED,
+    }
+    row = Row("no-dedupe", Kind.MUTANT, verdicts, {"REPLAY-0003": 1.0, "REPLAY-0006": 1.0})
+    matrix = Matrix(1, (*verdicts, "SIGN-0002"), (row,)).of_what_was_played()
+    assert matrix.checks == ("REPLAY-0003", "REPLAY-0006", "MON-0001")
+
+
 def test_a_mutant_that_its_check_lets_live_is_a_survivor() -> None:
     alive = Row("no-dedupe", Kind.MUTANT, {"REPLAY-0003": Verdict.INCONCLUSIVE})
     assert Matrix(1, ("REPLAY-0003",), (alive,)).survivors() == ("no-dedupe",)

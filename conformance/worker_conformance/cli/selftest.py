@@ -105,12 +105,13 @@ def selftest(
     with _Progress(console_for(no_color=no_color, stderr=True), len(chosen)) as progress:
         matrix = kill_matrix(chosen, all_checks(), seed, jobs=jobs, heard=progress.finished)
     (report / "matrix.json").write_bytes(files.to_json(matrix))
-    (report / "matrix.html").write_bytes(files.to_html(matrix))
-    if markdown is not None:
-        markdown.write_text(page.render(matrix), encoding="utf-8")
     found = dict(files.amiss(matrix))
     if workers:
         found.pop("idleChecks")  # a few Workers say nothing about all checks
+        matrix = matrix.of_what_was_played()
+    (report / "matrix.html").write_bytes(files.to_html(matrix, found))
+    if markdown is not None:
+        markdown.write_text(page.render(matrix), encoding="utf-8")
     console = console_for(no_color=no_color)
     _print(console, matrix, found, files.dearest(matrix))
     console.print(Text(f"Matrix: {report / 'matrix.html'}"))

@@ -58,8 +58,8 @@ def to_json(matrix: Matrix) -> bytes:
     return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
 
 
-def to_html(matrix: Matrix) -> bytes:
-    """The matrix as a page that opens offline."""
+def to_html(matrix: Matrix, found: Mapping[str, tuple[str, ...]]) -> bytes:
+    """The matrix as a page that opens offline; `found` is what is said to be amiss with it."""
     style = own_file("report.css")
     width = max((len(row.name) for row in matrix.rows), default=0) + 1
     page = (
@@ -69,7 +69,7 @@ def to_html(matrix: Matrix) -> bytes:
             matrix=matrix,
             suite=f"{SUITE_NAME} {__version__}",
             vector_set=vector_digest(),
-            amiss=amiss(matrix),
+            amiss=found,
             dearest=dearest(matrix),
             info_of=info_of,
             mutants=MUTANTS,

@@ -85,6 +85,15 @@ class Row:
         """The checks that noticed this Worker."""
         return self.with_verdict(*KILLS)
 
+    def met(self) -> tuple[str, ...]:
+        """The checks that this Worker has met; a monitor has, where it had something to judge."""
+        unmet = (Verdict.NOT_CLAIMED, Verdict.INCONCLUSIVE)
+        return tuple(
+            check
+            for check, verdict in self.verdicts.items()
+            if check in self.seconds or verdict not in unmet
+        )
+
     def passed_profiles(self) -> tuple[str, ...]:
         """The profiles of which at least one check passes and none breaks the run."""
         by_profile: dict[str, set[Verdict]] = {}
@@ -116,6 +125,11 @@ class Matrix:
     def idle_checks(self) -> tuple[str, ...]:
         """The checks that notice no mutant: each is a defect, or has no mutant yet."""
         return tuple(check for check in self.checks if not self.killers_of(check))
+
+    def of_what_was_played(self) -> Matrix:
+        """The same without the checks that no Worker has met: nothing can be said of those."""
+        met = {check for row in self.rows for check in row.met()}
+        return evolve(self, checks=tuple(check for check in self.checks if check in met))
 
     def noticed(self) -> tuple[str, ...]:
         """The mutants that any check notices."""

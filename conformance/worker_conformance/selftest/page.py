@@ -176,7 +176,7 @@ def _grid(matrix: Matrix) -> Iterator[str]:
     yield ""
     yield "```text"
     width = max(len(row.name) for row in matrix.rows) + 1
-    height = max(map(len, matrix.checks))
+    height = max(map(len, matrix.checks), default=0)
     for place in range(height):
         letters = "".join(check.rjust(height)[place] for check in matrix.checks)
         yield f"{'':{width}}{letters}".rstrip()
