@@ -145,7 +145,17 @@ def test_no_cluster_at_an_address_is_a_mistake_in_words(monkeypatch: pytest.Monk
         nodes("tcp://127.0.0.1:9", 1),
     ):
         pass
-    with pytest.raises(UsageError, match="no Dask scheduler answers"), nodes("fnord://x", 1):
+
+
+@pytest.mark.parametrize("address", ["foo", "", "fnord://x:1", "tcp://host", "tcp://host:99999"])
+def test_what_is_no_address_is_refused_before_a_client_is_made(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def made(*_: object, **__: object) -> None:
+        pytest.fail("a client was made, which hangs when it is closed")
+
+    monkeypatch.setattr("distributed.Client", made)
+    with pytest.raises(UsageError, match="is no address of a Dask scheduler"), nodes(address, 1):
         pass
 
 

@@ -103,7 +103,11 @@ def soak(
     """
     from worker_conformance.suite.engine import RunOptions, introduced
     from worker_conformance.suite.soak.campaign import Campaign
-    from worker_conformance.suite.soak.cluster import Limits, refuse_without_dask
+    from worker_conformance.suite.soak.cluster import (
+        Limits,
+        refuse_bad_address,
+        refuse_without_dask,
+    )
     from worker_conformance.suite.soak.store import Store
 
     spec = with_restart(worker, restart)
@@ -112,6 +116,8 @@ def soak(
     if worker.startswith(TCP) and cluster is not None:
         cause = "a server is played with from one process alone, and a cluster has many"
         raise UsageError("tcp-cluster", cause, "leave out --cluster, or name 'stdio:<command>'")
+    if world is None and cluster is not None:
+        refuse_bad_address(cluster)
     chosen = _seed(seed, store, needed=world is not None)
     declaration, transport = introduced(RunOptions(spec, timeout_seconds=timeout))
     campaign = Campaign.of(spec, declaration, chosen, timeout)

@@ -47,6 +47,7 @@ POLL_SECONDS = 0.25  # how long a signal may wait to be noticed
 COUNT_SECONDS = 5.0  # how often nodes are counted that come and go
 CONNECT_SECONDS = 30.0
 FETCH_SECONDS = 5.0
+PORT_MAX = 65_535
 
 Clock = Callable[[], float]
 Heard = Callable[[Outcome], None]
@@ -76,6 +77,28 @@ def refuse_without_dask() -> None:
             "'soak' spreads its worlds over Dask, which is not installed",
             f"python -m pip install '{DISTRIBUTION}[{EXTRA}]'; '--world N' needs no Dask",
         )
+
+
+def refuse_bad_address(address: str) -> None:
+    """Raise UsageError for what cannot be an address: a client that is given it hangs at its end.
+
+    Needs Dask, and asks nothing of the network.
+    """
+    from distributed.comm.addressing import get_address_host_port
+
+    try:
+        port = get_address_host_port(address)[1]
+    except (ValueError, ImportError) as error:
+        raise _bad_address(address, str(error)) from None
+    if not 1 <= port <= PORT_MAX:
+        raise _bad_address(address, f"a port is a number from 1 to {PORT_MAX}")
+
+
+def _bad_address(address: str, why: str) -> UsageError:
+    cause = f"'{address}' is no address of a Dask scheduler: {why}"
+    return UsageError(
+        "no-cluster", cause, "write what 'dask scheduler' prints, tcp://host:8786 say"
+    )
 
 
 @contextmanager
@@ -148,6 +171,7 @@ def _local(jobs: int) -> Iterator[object]:
 def _connected(address: str) -> Client:
     from distributed import Client
 
+    refuse_bad_address(address)
     try:
         return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
