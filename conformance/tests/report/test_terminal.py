@@ -131,6 +131,15 @@ def test_progress_in_a_log_is_a_few_plain_lines(failing: RunResult) -> None:
     assert len(lines) == 1 + 10 + 3
 
 
+def test_progress_of_a_single_check_is_told_in_the_singular(failing: RunResult) -> None:
+    out = io.StringIO()
+    passed = next(check for check in failing.checks if check.verdict is Verdict.PASS)
+    with PlainProgress(Console(file=out, width=80)) as progress:
+        progress.planned(1)
+        progress.finished(passed)
+    assert out.getvalue().splitlines() == ["1 check to run", "1 of 1 check done"]
+
+
 def test_progress_on_a_terminal_names_what_runs_and_keeps_failures(failing: RunResult) -> None:
     out = io.StringIO()
     console = Console(file=out, width=80, force_terminal=True, color_system=None)

@@ -58,7 +58,7 @@ class PlainProgress(QuietProgress):
     def planned(self, total: int) -> None:
         """Say how many checks there are."""
         self._total = total
-        self._console.print(Text(f"{total} checks to run"))
+        self._console.print(Text(f"{total} {'check' if total == 1 else 'checks'} to run"))
 
     def finished(self, result: CheckResult) -> None:
         """Count, and say so when another part is done."""
@@ -69,7 +69,9 @@ class PlainProgress(QuietProgress):
             if not self._consequences.contain(result):
                 print_headline(self._console, result)
         if self._part(self._done) > self._part(self._done - 1):
-            self._console.print(Text(f"{self._done} of {self._total} checks done{self._so_far()}"))
+            what = "check" if self._total == 1 else "checks"
+            told = f"{self._done} of {self._total} {what} done{self._so_far()}"
+            self._console.print(Text(told))
 
     def _part(self, done: int) -> int:
         return done * PLAIN_LINES // max(self._total, 1)
