@@ -55,6 +55,14 @@ def test_another_suite_is_told_before_anything_runs(
     assert "differs  vector set: claimed sha256:b07c" in outcome.out
 
 
+@pytest.mark.parametrize("name", ["claim", "badge", "verify"])
+def test_a_folder_is_answered_with_the_file_in_it(name, command, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    outcome = command(name, "out")
+    assert outcome.code == 2
+    assert f"name the file: out/{'claim' if name == 'verify' else 'result'}.json" in outcome.err
+
+
 @pytest.mark.parametrize(("member", "value"), [("quick", True), ("checks", ["REPLAY-0007"])])
 def test_a_narrowed_run_is_refused_with_its_reason(
     member, value, command, an_engine, tmp_path: Path

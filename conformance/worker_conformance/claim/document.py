@@ -111,6 +111,8 @@ def read(path: Path) -> JsonObject:
     except (OSError, ValueError, RecursionError) as error:
         told = error.strerror if isinstance(error, OSError) else error
         cause, hint = f"cannot read a claim: {told}", "'worker-conformance claim RESULT' writes one"
+        if isinstance(error, IsADirectoryError):
+            hint = f"name the file: {path / 'claim.json'}"
         raise UsageError("not-a-claim", cause, hint, str(path)) from None
     version = document.get("claimVersion") if isinstance(document, dict) else None
     if version != CLAIM_VERSION:

@@ -103,6 +103,8 @@ def read(path: Path) -> RunResult:
     except OSError as error:
         cause = f"cannot read a result: {error.strerror or error}"
         hint = "a run that was interrupted, or that broke off, leaves no result"
+        if isinstance(error, IsADirectoryError):
+            hint = f"name the file: {path / 'result.json'}"
         raise UsageError("not-a-result", cause, hint, str(path)) from None
     except (ValueError, RecursionError) as error:
         cause = f"cannot read a result: {error}"
