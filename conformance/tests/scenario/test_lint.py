@@ -159,6 +159,13 @@ def test_twins_name_each_other() -> None:
     assert causes[0] == "its twin REPLAY-0002 names REPLAY-0009, not this one"
 
 
+def test_a_vector_is_not_suggested_as_its_own_twin() -> None:
+    (finding,) = found(vector(GOOD.replace("REPLAY-0002", "REPLAY-00001")))
+    assert finding.hint == "name the vector that shows the other side"
+    wrong, _ = found(vector(GOOD.replace("REPLAY-0002", "REPLAY-0009")), TWIN)
+    assert wrong.hint == "did you mean 'REPLAY-0002'?"
+
+
 def test_twins_share_a_clause_or_a_profile() -> None:
     text = GOOD.replace("id: REPLAY-0001", "id: REPLAY-0002").replace(
         "twin: REPLAY-0002", "twin: REPLAY-0001"

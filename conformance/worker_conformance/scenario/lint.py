@@ -178,7 +178,9 @@ def _has_its_twin(scenario: Scenario, whole: _Whole) -> Iterator[Finding]:
         return
     twin = whole.scenarios.get(scenario.twin)
     if twin is None or twin is scenario:
-        hint = did_you_mean(scenario.twin, whole.scenarios)
+        others = (name for name in whole.scenarios if name != scenario.id)
+        hint = did_you_mean(scenario.twin, others)
+        hint = hint if hint.startswith("did") else "name the vector that shows the other side"
         yield Finding(where, f"its twin {scenario.twin} is no other vector", hint)
         return
     if twin.twin != scenario.id:
