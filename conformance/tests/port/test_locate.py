@@ -18,6 +18,9 @@ MISTAKES: dict[str, tuple[str, str, str]] = {
     "no factory": ("well_behaved:DECLARATION", "not-callable", "without arguments"),
     "no command": ("stdio:", "command-line", "module:factory"),
     "an open quotation": ("stdio:'x", "command-line", "quotation"),
+    "a port that is none": ("tcp:127.0.0.1:0", "tcp-address", "tcp:127.0.0.1:4000"),
+    "a port too high": ("tcp:127.0.0.1:99999", "tcp-address", "from 1 to 65535"),
+    "a port of many digits": ("tcp:[::1]:" + "9" * 5_000, "tcp-address", "from 1 to 65535"),
     "no such command": ("stdio:no-such-command --x", "command-not-found", "spelling"),
 }
 

@@ -32,7 +32,8 @@ FORMS = (
     "write 'module:factory' for a Python object, 'stdio:<command line>' for a process or "
     "'tcp:<host>:<port>' for a server"
 )
-_PORTS = range(1, 1 << 16)
+PORT_MAX = 65_535
+PORT_DIGITS_MAX = 5
 _SERVE = "worker_conformance.port.serve"
 
 
@@ -127,10 +128,14 @@ def _server(spec: str) -> tuple[Address, tuple[str, ...]]:
     """Read `tcp:<host>:<port>`, which may be followed by `--restart COMMAND`."""
     address, *rest = _words(spec.removeprefix(TCP)) or ("",)
     host, _, port = address.rpartition(":")
-    if not host or not port.isdecimal() or int(port) not in _PORTS:
+    digits = port.lstrip("0")
+    if not host or not digits.isdecimal():
         raise UsageError(
             "tcp-address", f"'{TCP}{address}' names no server", "write 'tcp:127.0.0.1:4000', say"
         )
+    if len(digits) > PORT_DIGITS_MAX or int(digits) > PORT_MAX:
+        hint = f"a port is a number from 1 to {PORT_MAX}"
+        raise UsageError("tcp-address", f"the port of '{TCP}{address}' is too high", hint)
     command: tuple[str, ...] = ()
     if rest:
         if len(rest) != 2 or rest[0] != RESTART:
@@ -140,7 +145,7 @@ def _server(spec: str) -> tuple[Address, tuple[str, ...]]:
                 f"only {RESTART} and one quoted command may follow it",
             )
         command = _command(rest[1], RESTART)
-    return Address(_loopback(host.strip("[]")), int(port)), command
+    return Address(_loopback(host.strip("[]")), int(digits)), command
 
 
 def _loopback(host: str) -> str:
