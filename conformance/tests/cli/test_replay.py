@@ -20,6 +20,7 @@ def test_a_vector_of_the_suite_is_named_by_its_id(command, an_engine) -> None:
     assert command("replay", "replay-0001", engine=engine).code == 1
     outcome = command("replay", "REPLAY-9999", engine=engine)
     assert (outcome.code, "there is no such file" in outcome.err) == (2, True)
+    assert "did you mean 'REPLAY-" in outcome.err
     assert command("replay", "../*", engine=engine).code == 2
 
 

@@ -14,6 +14,7 @@ from worker_conformance.cli.engine import engine_of
 from worker_conformance.cli.options import (
     color_option,
     console_for,
+    did_you_mean,
     restart_option,
     seed_option,
     timeout_option,
@@ -29,6 +30,7 @@ from worker_conformance.scenario.loader import load, vector_files
 
 VECTOR = ".yaml"
 TRACE = ".jsonl"
+NAMES_FILES = "'worker-conformance explain ID' names the file of a check"
 
 _SPEAKERS = {EntryKind.STIMULUS: "suite", EntryKind.EFFECT: "worker", EntryKind.NOTE: "note"}
 
@@ -63,7 +65,8 @@ def replay(
 
     A vector of the suite may be named by its ID instead.
     """
-    file, worker = _file_of(file), with_restart(worker, restart)
+    worker = with_restart(worker, restart)
+    file = _file_of(file)
     _refuse_other_files(file)
     console = console_for(no_color=no_color)
     if file.suffix == TRACE and not show and not save_trace:
@@ -90,13 +93,17 @@ def _file_of(named: Path) -> Path:
     if named.suffix or named.exists():
         return named
     known = {file.stem: file for file in vector_files(vectors_path())}
-    return known.get(str(named).upper(), named)
+    found = known.get(str(named).upper())
+    if found is None:
+        near = did_you_mean(str(named), known)
+        hint = near if near.startswith("did") else NAMES_FILES
+        raise UsageError("no-such-file", "there is no such file or vector", hint, str(named))
+    return found
 
 
 def _refuse_other_files(file: Path) -> None:
     if not file.is_file():
-        hint = "'worker-conformance explain ID' names the file of a check"
-        raise UsageError("no-such-file", "there is no such file", hint, str(file))
+        raise UsageError("no-such-file", "there is no such file", NAMES_FILES, str(file))
     if file.suffix not in (VECTOR, TRACE):
         hint = f"a vector ends in {VECTOR}, a Trace in {TRACE}"
         raise UsageError("file-kind", "this is neither a vector nor a Trace", hint, str(file))
