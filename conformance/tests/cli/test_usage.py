@@ -19,6 +19,8 @@ MISTAKES = [
     (("run", "--jobs", "0"), "'0' is no number of jobs", "'auto'"),
     (("run", "--jobs", "²"), "is no number of jobs", "'auto'"),
     (("run", "--timeout", "-1"), "--timeout", "--help"),
+    (("run", "--timeout", "nan"), "'nan' is no time to wait", "such as 30"),
+    (("doctor", "x", "--timeout", "inf"), "'inf' is no time to wait", "such as 30"),
     (("run", "--profile", "replai"), "there is no area 'replai'", "did you mean 'replay'?"),
     (("run", "REPLAY-0070"), "no check is named by 'REPLAY-0070'", "did you mean 'REPLAY-00"),
     (("run", "zzzz"), "no check is named by 'zzzz'", "worker-conformance list"),

@@ -5,7 +5,7 @@ Shows what `port.doctor` found. Says nothing about conformance.
 
 import click
 
-from worker_conformance.cli.options import color_option, console_for, restart_option
+from worker_conformance.cli.options import color_option, console_for, finite, restart_option
 from worker_conformance.port.doctor import DOCTOR_SECONDS, render_doctor, run_doctor
 from worker_conformance.port.locate import with_restart
 
@@ -16,6 +16,7 @@ from worker_conformance.port.locate import with_restart
     type=click.FloatRange(min=0, min_open=True),
     default=DOCTOR_SECONDS,
     metavar="S",
+    callback=lambda _, __, seconds: finite(seconds),
     help=f"Longest wait for one answer, in real seconds (default {DOCTOR_SECONDS:g}).",
 )
 @restart_option

@@ -7,6 +7,7 @@ exists. Never runs a check.
 from __future__ import annotations
 
 import difflib
+import math
 import os
 import secrets
 from collections.abc import Callable, Iterable, Sequence
@@ -99,6 +100,7 @@ def timeout_option(command: Command) -> Command:
         type=click.FloatRange(min=0, min_open=True),
         default=TIMEOUT_SECONDS,
         metavar="S",
+        callback=lambda _, __, seconds: finite(seconds),
         help=f"Longest wait for one answer, in real seconds (default {TIMEOUT_SECONDS:g}).",
     )(command)
 
@@ -149,6 +151,13 @@ def read_seed(text: str) -> int:
         hint = f"write a whole number from 0 to {SEED_MAX}, or 'random'"
         raise UsageError("seed", f"'{text}' is out of the range of seeds", hint)
     return seed
+
+
+def finite(seconds: float) -> float:
+    """Return `seconds`, or say that it is no length of time: `nan` and `inf` are numbers too."""
+    if math.isfinite(seconds):
+        return seconds
+    raise UsageError("timeout", f"'{seconds}' is no time to wait", "write seconds, such as 30")
 
 
 def read_jobs(text: str) -> int:
