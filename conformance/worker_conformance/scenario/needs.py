@@ -12,10 +12,14 @@ TRIGGERS = ("preempt", "estimates", "presence", "automaticRetry", "offlineWork")
 CONSIDERS = "considers."
 """A need such as `considers.quota`: judged only where the Worker says that it considers it."""
 
+UNDIVIDED = "undivided"
+"""The need of a check that is about Workers without time slicing."""
+
 NEEDS = (
     "stdio",
     "thorough",
     "ordinary",
+    UNDIVIDED,
     *TRIGGERS,
     *(f"{CONSIDERS}{attribute}" for attribute in ATTRIBUTES),
 )

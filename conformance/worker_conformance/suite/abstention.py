@@ -11,10 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from worker_conformance.documents.json_types import JsonObject, find
 from worker_conformance.judge.trace import EntryKind, Trace
 from worker_conformance.port.declaration import Parameters
-from worker_conformance.scenario.needs import CONSIDERS
-
-UNDIVIDED = "undivided"
-"""The need of a check that is about Workers without time slicing."""
+from worker_conformance.scenario.needs import CONSIDERS, UNDIVIDED
 
 
 def fallen_away(needs: Iterable[str], parameters: Parameters) -> str | None:
