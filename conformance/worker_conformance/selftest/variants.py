@@ -29,6 +29,8 @@ from worker_conformance.selftest.speaker import events_in, with_frames
 from worker_conformance.selftest.variants_of_conduct import (
     AFreshSlotForEveryRun,
     AsksForShortLeases,
+    EndsAtASafePoint,
+    NamesItsSlots,
     NeverRetries,
     ReadsItsInboxLater,
     asks_again_at_a_gap,
@@ -525,44 +527,6 @@ def blind_to_classes(parts: Parts) -> None:
         abstains=["preempt"],
         classShareRatio=1,
     )
-
-
-class EndsAtASafePoint(Interposer):
-    """Asks work that has to end for a safe point, and frees its slot there."""
-
-    def _begin(self) -> None:
-        self._ending: set[object] = set()
-        self._held: dict[object, JsonObject] = {}
-
-    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
-        kind, slot = effect["type"], effect.get("slotId")
-        if kind == "cancel":
-            self._ending.add(slot)
-            return ({**effect, "type": "preempt"},)
-        if kind == "release" and slot in self._ending:
-            self._ending.discard(slot)
-            self._held[slot] = effect
-            return ()
-        if kind == "run" and slot in self._held:
-            return (self._held.pop(slot), effect)
-        return (effect,)
-
-    def _afterwards(self) -> Iterable[JsonObject]:
-        kind = find(self.stimulus, "report", "kind")
-        ended = self.stimulus["type"] == "execution" and kind in {"safe_point", "completed"}
-        held = self._held.pop(self.stimulus.get("slotId"), None) if ended else None
-        return () if held is None else (held,)
-
-
-class NamesItsSlots(Interposer):
-    """Calls its slots by names."""
-
-    def _given(self, stimulus: JsonObject) -> JsonObject | None:
-        slot = str(stimulus.get("slotId", ""))
-        return {**stimulus, "slotId": slot.removeprefix("desk-")} if slot else stimulus
-
-    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
-        return ({**effect, "slotId": f"desk-{effect['slotId']}"} if "slotId" in effect else effect,)
 
 
 VARIANTS: Mapping[str, Variant] = {

@@ -1,6 +1,6 @@
 """Lawful variants that talk, read, ask and put down work by themselves; `variants` registers them.
 
-All of them were invented by somebody who looked for lawful Workers that the suite would fail.
+Most of them were invented by somebody who looked for lawful Workers that the suite would fail.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import evolve
 
-from worker_conformance.documents.json_types import JsonObject
+from worker_conformance.documents.json_types import JsonObject, find
 from worker_conformance.selftest.copies import Parts, altered, notes
 from worker_conformance.selftest.interposer import Interposer, effects_of, says, with_parameters
 
@@ -294,3 +294,41 @@ class AFreshSlotForEveryRun(Interposer):
             return (effect,)
         told = self._told if effect["type"] == "operation" else self._fresh.get(slot, slot)
         return ({**effect, "slotId": str(told)},)
+
+
+class EndsAtASafePoint(Interposer):
+    """Asks work that has to end for a safe point, and frees its slot there."""
+
+    def _begin(self) -> None:
+        self._ending: set[object] = set()
+        self._held: dict[object, JsonObject] = {}
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        kind, slot = effect["type"], effect.get("slotId")
+        if kind == "cancel":
+            self._ending.add(slot)
+            return ({**effect, "type": "preempt"},)
+        if kind == "release" and slot in self._ending:
+            self._ending.discard(slot)
+            self._held[slot] = effect
+            return ()
+        if kind == "run" and slot in self._held:
+            return (self._held.pop(slot), effect)
+        return (effect,)
+
+    def _afterwards(self) -> Iterable[JsonObject]:
+        kind = find(self.stimulus, "report", "kind")
+        ended = self.stimulus["type"] == "execution" and kind in {"safe_point", "completed"}
+        held = self._held.pop(self.stimulus.get("slotId"), None) if ended else None
+        return () if held is None else (held,)
+
+
+class NamesItsSlots(Interposer):
+    """Calls its slots by names."""
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        slot = str(stimulus.get("slotId", ""))
+        return {**stimulus, "slotId": slot.removeprefix("desk-")} if slot else stimulus
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        return ({**effect, "slotId": f"desk-{effect['slotId']}"} if "slotId" in effect else effect,)
