@@ -5,6 +5,7 @@ from __future__ import annotations
 from attrs import define, field
 
 from worker_conformance.documents.json_types import JsonObject, JsonValue
+from worker_conformance.judge.facts import GroupFact
 from worker_conformance.judge.monitors.base import Monitor, MonitorInfo, text
 from worker_conformance.judge.reading import frames_in, positions_in
 from worker_conformance.judge.trace import Entry, NoteKind
@@ -50,9 +51,11 @@ class AcksInTime(Monitor):
     """MWP-WRK-030: what was processed durably is acknowledged within the declared interval.
 
     The text gives no time. A Worker is late only once it was called after the interval was over; of
-    one that never acknowledged anything other checks tell.
+    one that never acknowledged anything other checks tell. What comes after a change of the key
+    registry may be beyond verification, and then is not to be acknowledged at all.
     """
 
+    _verifiable: dict[str, int] = field(factory=dict)
     _acked: dict[str, int] = field(factory=dict)
     _since: dict[str, tuple[int, int]] = field(factory=dict)
     _last_call_at: int = 0
@@ -67,13 +70,20 @@ class AcksInTime(Monitor):
                 self.witness += 1
                 self._judge(entry, group_id, wanted)
         self._last_call_at = entry.at
+        if entry.body.get("type") == "keys":
+            kept = {one.group_id: self.facts.kept(one) for one in self.facts.groups.values()}
+            self._verifiable = {**kept, **self._verifiable}
         for group in filter(None, map(self.facts.groups.now, news)):
-            is_behind = self.facts.kept(group) > self._acked.get(group.group_id, 0)
+            is_behind = self._owed(group) > self._acked.get(group.group_id, 0)
             is_over = self.facts.fenced or group.ended or not group.member
             if not is_behind or group.cut or is_over:
                 self._since.pop(group.group_id, None)
             elif group.caught_up:
-                self._since.setdefault(group.group_id, (self.facts.kept(group), entry.at))
+                self._since.setdefault(group.group_id, (self._owed(group), entry.at))
+
+    def _owed(self, group: GroupFact) -> int:
+        kept = self.facts.kept(group)
+        return min(kept, self._verifiable.get(group.group_id, kept))
 
     def _is_due(self, since: int) -> bool:
         interval = int(self.context.parameters.ack_interval_seconds * MICROSECONDS)
