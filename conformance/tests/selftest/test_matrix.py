@@ -1,6 +1,7 @@
 """The matrix as data, and the page that is made of it."""
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,9 @@ from worker_conformance.selftest.matrix import (
     subjects,
 )
 from worker_conformance.selftest.mutants import MUTANTS
+from worker_conformance.selftest.null_workers import NULL_WORKERS
 from worker_conformance.selftest.page import LETTERS, SEED, render
+from worker_conformance.selftest.variants import VARIANTS
 from worker_conformance.suite.checks import catalogue, info_of, vector_digest
 
 PAGE = Path(__file__).parents[3] / "docs" / "kill-matrix.md"
@@ -104,6 +107,11 @@ def test_a_null_worker_may_pass_what_it_does_and_nothing_else(
     rest = [one.check_id for one in catalogue() if one.profile == profile]
     row = Row(name, Kind.NULL, {**dict.fromkeys(rest, Verdict.FAIL), check: Verdict.PASS})
     assert Matrix(1, (check,), (row,)).passing_nulls() == (() if may else (name,))
+
+
+def test_no_two_workers_have_one_name() -> None:
+    registries: tuple[Iterable[str], ...] = (MUTANTS, VARIANTS, NULL_WORKERS, ("reference",))
+    assert sum(len(list(one)) for one in registries) == len(subjects())
 
 
 def test_an_unknown_worker_is_a_mistake_of_the_caller() -> None:

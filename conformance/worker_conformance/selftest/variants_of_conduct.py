@@ -164,7 +164,7 @@ def _without_retries(parts: Parts) -> None:
     parts.replace("retries.delay_before_retry", lambda *_: None)
 
 
-class NeverRetries(Interposer):
+class FailsAtTheFirstFailure(Interposer):
     """Fails work with its first failure, and says that it never retries by itself."""
 
     worker = staticmethod(_without_retries)
