@@ -68,10 +68,16 @@ def test_a_run_paused_after_some_time_has_made_progress():
     assert Watched(ProgressBeforeAPause).run(0, "w").pause(1, "w").found == (1, 0)
 
 
-def test_a_run_paused_at_its_own_beginning_has_made_none():
+def test_a_run_paused_at_its_own_beginning_makes_progress_the_next_time():
     watched = Watched(ProgressBeforeAPause).run(5, "w").pause(5, "w")
-    assert watched.found == (1, 1)
+    assert watched.run(6, "x").pause(6, "x").found == (2, 0)
+    assert watched.run(7, "w").pause(7, "w").found == (3, 1)
     assert "w" in watched.monitor.breaches[0].expected
+
+
+def test_progress_in_between_makes_up_for_none():
+    watched = Watched(ProgressBeforeAPause).run(5, "w").pause(5, "w")
+    assert watched.run(6, "w").pause(7, "w").run(8, "w").pause(8, "w").found == (3, 0)
 
 
 @pytest.mark.parametrize(
@@ -95,9 +101,9 @@ def test_a_pause_under_a_revised_contract_is_not_judged():
 
 
 def test_a_change_of_class_or_share_explains_no_pause_without_progress():
-    watched = Watched(ProgressBeforeAPause).told(type="tick").run(5, "w")
+    watched = Watched(ProgressBeforeAPause).told(type="tick").run(4, "w").pause(4, "w").run(5, "w")
     watched.facts.policy = {"groups": {"g": {"weight": 7}}, "workItems": {"x": {}}}
-    assert watched.told(type="policy").pause(5, "w").found == (1, 1)
+    assert watched.told(type="policy").pause(5, "w").found == (2, 1)
 
 
 def test_a_change_of_the_terms_explains_a_pause():
