@@ -561,7 +561,7 @@ VARIANTS: Mapping[str, Variant] = {
         _variant(blind_to_classes, "SCHED-000[789] PREEMPT-*"),
         _variant(NamesItsSlots, "ISOL-* PREEMPT-*"),
         _variant(EndsAtASafePoint, "ISOL-002[4-9] LEASE-0068"),
-        _variant(heartbeats_with_presence, "DISC-* LEASE-003? SCHED-008[45]"),
+        _variant(heartbeats_with_presence, "DISC-001[235] LEASE-003? SIGN-007?"),
         _variant(asks_again_at_a_gap, "REPLAY-* LEASE-0065"),
         _variant(ReadsItsInboxLater, "REPLAY-* LEASE-000? PREEMPT-*"),
         _variant(stops_listening_after_the_end, "LEASE-00[46]? REPLAY-*"),

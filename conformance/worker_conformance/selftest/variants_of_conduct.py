@@ -16,7 +16,7 @@ from worker_conformance.selftest.copies import Parts, altered, notes
 from worker_conformance.selftest.interposer import Interposer, effects_of, says, with_parameters
 
 SECOND = 1_000_000  # microseconds
-HEARTBEAT = 20 * SECOND
+HEARTBEAT = 60 * SECOND
 ASKED_AGAIN_AFTER = 30 * SECOND
 CLEANING = 2 * SECOND
 TOKEN_MARGIN = 5 * SECOND
