@@ -23,7 +23,7 @@ OWNED_STATES = frozenset({"queued", "active", "blocked"})
 """WorkItem states in which an owner may still act (PROTOCOL 10.2)."""
 
 FAILING_STATES = OWNED_STATES | {"submitted"}
-"""Those from which an owner may report a failure: a result may turn out to be wrong."""
+"""Those from which an owner may report a failure (10.2): a result may turn out to be wrong."""
 
 MISSION_ENDS = frozenset(
     {"mission.cancelled", "mission.terminated", "mission.approved", "group.archived"}
@@ -214,11 +214,8 @@ class Facts:
 
     def was_disowned(self, item: ItemFact) -> bool:
         """Whether it was called stale before this call, and no fact has spoken of it since."""
-        stale = self._disowned.get(item.work_item_id)
-        is_earlier = stale is not None and stale[2] < self._call
-        return (
-            is_earlier and stale is not None and stale[:2] == (item.ownership_epoch, item.revision)
-        )
+        epoch, revision, call = self._disowned.get(item.work_item_id, (None, -1, self._call))
+        return call < self._call and (epoch, revision) == (item.ownership_epoch, item.revision)
 
     def earliest(self, now: int) -> int:
         """The earlier of the two clocks: what is over by it is over by both."""

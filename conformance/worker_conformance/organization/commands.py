@@ -143,13 +143,12 @@ def fail(ledger: Ledger, request: Request, cause: Cause, now: int) -> tuple[Appe
 
 
 def _lease_seconds(request: Request) -> float:
-    """What a Worker wishes, but no more than the plan says, and no less where a plan says it."""
+    """A wish may shorten a lease of the ordinary length; one that a scenario is about stays."""
     limit = _item(request).plan.lease_seconds
     wish = request.payload.get(LEASE_WISH)
-    is_wish = isinstance(wish, int | float) and not isinstance(wish, bool) and wish > 0
-    if isinstance(wish, int | float) and is_wish and limit == LEASE_SECONDS:
-        return min(float(wish), limit)
-    return limit
+    if limit != LEASE_SECONDS or isinstance(wish, bool) or not isinstance(wish, int | float):
+        return limit
+    return min(float(wish), limit) if wish > 0 else limit
 
 
 def _item(request: Request) -> Item:

@@ -22,8 +22,10 @@ EPOCH = "2026-07-15T00:00:00Z"
 
 DAY_SECONDS = 86_400
 FAR_SECONDS = 3_650 * DAY_SECONDS
-LEASE_SECONDS = 300  # of an Execution Lease, where a plan says nothing
 """Ten years: beyond any run, for limits that a scenario is not about."""
+
+LEASE_SECONDS = 300
+"""The length of an Execution Lease where a plan is not about it."""
 
 
 class Profile(StrEnum):

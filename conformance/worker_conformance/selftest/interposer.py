@@ -80,6 +80,21 @@ class Interposer:
         return answer
 
 
+class KnowsItsRuns(Interposer):
+    """Base: knows the `run` of every slot that is in use, in `_runs`."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._runs: dict[object, JsonObject] = {}
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if effect["type"] == "run":
+            self._runs[effect["slotId"]] = effect
+        elif effect["type"] == "release":
+            self._runs.pop(effect["slotId"], None)
+        return (effect,)
+
+
 def effects_of(answer: JsonObject) -> list[JsonObject]:
     """The effects of an answer."""
     return cast("list[JsonObject]", answer["effects"])

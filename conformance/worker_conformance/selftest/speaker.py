@@ -97,6 +97,20 @@ class Speaker:
             document["workItemId"] = payload["workItemId"]
         return self.frame("COMMAND", command=self.signed(document))
 
+    def message(self, place: JsonObject, said: str) -> JsonObject:
+        """A Message where `place` says: it names a Mission, a Group and a Conversation."""
+        return {
+            "messageId": self.identifier("message"),
+            "missionId": place["missionId"],
+            "groupId": place["groupId"],
+            "conversationId": place["conversationId"],
+            "author": {"type": "agent", "id": self.agent_id},
+            "kind": "message",
+            "authority": False,
+            "content": [{"type": "text", "text": said}],
+            "committedAt": self.now,
+        }
+
     def signed(self, command: JsonObject) -> JsonObject:
         """The Command with a signature that fits its content."""
         if self._key is None:

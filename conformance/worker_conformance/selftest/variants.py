@@ -20,6 +20,7 @@ from worker_conformance.scenario.clock import moment_of, text_of
 from worker_conformance.selftest.copies import Parts, altered, notes
 from worker_conformance.selftest.interposer import (
     Interposer,
+    KnowsItsRuns,
     effects_of,
     payload_of,
     says,
@@ -250,18 +251,7 @@ class PostsMessages(Interposer):
         return (effect, self._message(command["groupId"]))
 
     def _message(self, group_id: str) -> JsonObject:
-        place = self._places[group_id]
-        message: JsonObject = {
-            "messageId": self.speaker.identifier("message"),
-            "missionId": place["missionId"],
-            "groupId": group_id,
-            "conversationId": place["conversationId"],
-            "author": {"type": "agent", "id": self.speaker.agent_id},
-            "kind": "message",
-            "authority": False,
-            "content": [{"type": "text", "text": "Taken on."}],
-            "committedAt": self.speaker.now,
-        }
+        message = self.speaker.message(self._places[group_id], "Taken on.")
         return self.speaker.command("message.post", group_id, {"message": message})
 
 
@@ -356,18 +346,8 @@ def renews_at_the_last_moment(parts: Parts) -> None:
     parts.replace("renewals.review", late)
 
 
-class RenewsWithEveryTick(Interposer):
+class RenewsWithEveryTick(KnowsItsRuns):
     """Renews its leases whenever it has a moment, however long they still run."""
-
-    def _begin(self) -> None:
-        self._runs: dict[object, JsonObject] = {}
-
-    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
-        if effect["type"] == "run":
-            self._runs[effect["slotId"]] = effect
-        elif effect["type"] == "release":
-            self._runs.pop(effect["slotId"], None)
-        return (effect,)
 
     def _given(self, stimulus: JsonObject) -> JsonObject | None:
         ends = find(stimulus, "report", "kind") in {"completed", "failed", "blocked", "safe_point"}

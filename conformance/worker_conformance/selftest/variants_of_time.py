@@ -9,7 +9,7 @@ from worker_conformance.documents.json_types import JsonObject, find, text_at
 from worker_conformance.judge.reading import command_of, frames_in
 from worker_conformance.scenario.clock import moment_of, text_of
 from worker_conformance.selftest.copies import Parts, altered
-from worker_conformance.selftest.interposer import Interposer, says
+from worker_conformance.selftest.interposer import Interposer, KnowsItsRuns, says
 from worker_conformance.selftest.speaker import events_in
 
 # --- clocks -------------------------------------------------------------------------------
@@ -83,35 +83,19 @@ class CountsPromisedSlots(Interposer):
         if effect["type"] == "run":
             work = effect["workItemId"]
             self._asked = {k: v for k, v in self._asked.items() if v != work}
-        capacity = find(effect, "frame", "presence", "capacity")
-        if not isinstance(capacity, dict):
+        frame: Any = effect.get("frame")
+        if find(frame, "presence") is None:
             return (effect,)
-        frame, presence = (cast(JsonObject, find(effect, *path)) for path in _PRESENCE)
-        most = cast(int, capacity["maxSlots"])
-        active = min(most, cast(int, capacity["activeSlots"]) + len(set(self._asked.values())))
-        counted: JsonObject = {
-            **capacity,
-            "activeSlots": active,
-            "availableSlots": most - active,
-        }
+        presence = frame["presence"]
+        capacity = presence["capacity"]
+        active = min(capacity["maxSlots"], capacity["activeSlots"] + len(set(self._asked.values())))
+        free = capacity["maxSlots"] - active
+        counted = {**capacity, "activeSlots": active, "availableSlots": free}
         return ({**effect, "frame": {**frame, "presence": {**presence, "capacity": counted}}},)
 
 
-_PRESENCE = (("frame",), ("frame", "presence"))
-
-
-class EndsItsRunsWhenItLeaves(Interposer):
+class EndsItsRunsWhenItLeaves(KnowsItsRuns):
     """Ends its runs of a Group with the subscription, and takes them up again with the next."""
-
-    def _begin(self) -> None:
-        self._runs: dict[object, JsonObject] = {}
-
-    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
-        if effect["type"] == "run":
-            self._runs[effect["slotId"]] = effect
-        elif effect["type"] == "release":
-            self._runs.pop(effect["slotId"], None)
-        return (effect,)
 
     def _afterwards(self) -> Iterable[JsonObject]:
         kind = self.stimulus["type"]
@@ -144,20 +128,6 @@ class SaysThatItHasStopped(Interposer):
         for event in self._due:
             works = find(event, "payload", "workItems")
             for work in works if isinstance(works, list) else ():
-                group_id = str(event["groupId"])
-                message: JsonObject = {
-                    "messageId": self.speaker.identifier("message"),
-                    "missionId": find(work, "missionId"),
-                    "groupId": group_id,
-                    "conversationId": find(work, "conversationId"),
-                    "author": {"type": "agent", "id": self.speaker.agent_id},
-                    "kind": "message",
-                    "authority": False,
-                    "content": [{"type": "text", "text": "Stopped, and cleaned up."}],
-                    "committedAt": self.speaker.now,
-                }
-                payload: JsonObject = {
-                    "workItemId": find(work, "workItemId"),
-                    "message": message,
-                }
-                yield self.speaker.command("message.post", group_id, payload)
+                message = self.speaker.message(cast(JsonObject, work), "Stopped, and cleaned up.")
+                payload: JsonObject = {"workItemId": find(work, "workItemId"), "message": message}
+                yield self.speaker.command("message.post", str(event["groupId"]), payload)

@@ -28,10 +28,10 @@ from worker_conformance.scenario.model import Act, ActKind, Report, Scenario, Wo
 from worker_conformance.suite.delivery import FRAMES_MAX, Delivery
 
 CALLS_MAX = 200_000
-"""Calls in one scenario, beside one in five seconds of its virtual time: a heartbeat is rest."""
+"""Calls in one scenario, beside those of heartbeats."""
 
 HEARTBEAT = 5_000_000
-"""Microseconds."""
+"""Microseconds of virtual time for which a Worker may always have one call more."""
 
 INSTANT_CALLS_MAX = 20_000
 """Calls without the clock moving: far above what any backlog of a scenario needs."""

@@ -266,7 +266,7 @@ class NothingForbidden(Monitor):
 
     @staticmethod
     def _is_over(group: GroupFact | None, command: JsonObject) -> bool:
-        """MWP-MSN-010: without a Membership nothing. MWP-AUT-006: at its end a Mission is told."""
+        """MWP-MSN-010: without a Membership nothing. MWP-AUT-006: after a Mission Messages only."""
         is_said = kind_of(command).startswith("message.")
         return group is None or not group.member or (group.ended and not is_said)
 
@@ -309,7 +309,7 @@ class NothingForbidden(Monitor):
         return f"{kind_of(command)} for {name}, known as {item.state}, owned by {owner}"
 
 
-_OF_ACTIVE_WORK = LEASE_COMMANDS - {"work.fail"}
+_OF_ACTIVE_WORK = LEASE_COMMANDS - {"work.fail"}  # MWP-WRK-003: what 10.2 allows of no other
 
 
 def _dead(facts: Facts, work_item_id: str) -> bool:

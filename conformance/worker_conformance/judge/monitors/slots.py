@@ -327,6 +327,7 @@ class NoIdleSlot(_SlotWatcher):
     _under_way: set[str] = field(factory=set)
     _starts: dict[str, str] = field(factory=dict)
     _suspects: dict[str, int] = field(factory=dict)
+    _granted: set[str] = field(factory=set)
     _have_run: set[str] = field(factory=set)
     _latest: Entry | None = None
     _alive: bool = False
@@ -364,6 +365,7 @@ class NoIdleSlot(_SlotWatcher):
         super().stimulus(entry)
         self._alive = self._alive or entry.body.get("type") == "start"
         self._latest = entry
+        self._granted |= self.facts.leases.changed() - self._have_run
         for frame in _list(entry.body.get("frames")):
             action_id = find(frame, "error", "relatedActionId")
             refused = self._starts.pop(str(action_id), "")
@@ -384,7 +386,7 @@ class NoIdleSlot(_SlotWatcher):
     def _look(self, entry: Entry) -> None:
         if not self._alive:
             return
-        promised = len(self.in_use) + len(self._under_way) + self._about_to_run(entry.at)
+        promised = len(self.in_use) + len(self._under_way) + len(self._about_to_run(entry.at))
         free = self.facts.slots - self.context.parameters.reserved_slots - promised
         startable = self._startable(entry.at) if free > 0 else []
         self._suspects = {item: self._suspects.get(item, entry.at) for item in startable}
@@ -398,18 +400,20 @@ class NoIdleSlot(_SlotWatcher):
                 f"{self.context.short(item)} is startable, {free} slot(s) free, no work.start",
             )
 
-    def _about_to_run(self, now: int) -> int:
+    def _about_to_run(self, now: int) -> set[str]:
         """Work that holds a current Execution Lease and has not run under it yet (WRK-011.a)."""
-        running = set(self.in_use.values())
-        return sum(
-            lease.lease_type == "execution"
+        granted = [lease for one in self._granted if (lease := self.facts.leases.now(one))]
+        current = [
+            lease
+            for lease in granted
+            if lease.lease_type == "execution"
             and lease.current_at(now)
             and lease.holder == self.facts.agent_id
             and lease.session_epoch == self.facts.session_epoch
             and lease.lease_id not in self._have_run
-            and lease.work_item_id not in running
-            for lease in self.facts.leases.values()
-        )
+        ]
+        self._granted = {lease.lease_id for lease in current}
+        return {lease.work_item_id for lease in current} - set(self.in_use.values())
 
     def _startable(self, now: int) -> list[str]:
         found = []
@@ -427,15 +431,15 @@ class NoIdleSlot(_SlotWatcher):
                 and not group.ended
                 and (not self.facts.needs_approval(item) or self.facts.approved(item, now))
                 and all(_verified(self.facts, one) for one in item.depends_on)
-                and self._below_quota(item.group_id)
+                and self._below_quota(item.group_id, now)
                 and not self.facts.may_wait(item, now)
             ):
                 found.append(item.work_item_id)
         return found
 
-    def _below_quota(self, group_id: str) -> bool:
+    def _below_quota(self, group_id: str, now: int) -> bool:
         quota = find(self.facts.policy, "groups", group_id, "slotQuota")
-        promised = {*self.in_use.values(), *self._under_way}
+        promised = {*self.in_use.values(), *self._under_way, *self._about_to_run(now)}
         owners = [self.facts.items.now(item) for item in promised]
         held = sum(1 for item in owners if item is not None and item.group_id == group_id)
         return not isinstance(quota, int) or held < quota

@@ -75,7 +75,14 @@ class RepeatsForALease(Resends):
 
 
 class OneErrorIsFinal(Interposer):
-    """Says nothing more about a WorkItem after an error, whatever the error says."""
+    """Says nothing more about a WorkItem after an error, whatever the error says.
+
+    With `codes` it heeds errors with one of these codes alone; with `kinds` it sends no more
+    Commands of these kinds after an error about one.
+    """
+
+    codes: ClassVar[frozenset[str]] = frozenset()
+    kinds: ClassVar[tuple[str, ...]] = ()
 
     def _begin(self) -> None:
         super()._begin()
@@ -85,7 +92,8 @@ class OneErrorIsFinal(Interposer):
     def _given(self, stimulus: JsonObject) -> JsonObject | None:
         for frame in frames_in(stimulus):
             action_id = find(frame, "error", "relatedActionId")
-            if action_id in self._sent:
+            is_heeded = not self.codes or find(frame, "error", "code") in self.codes
+            if is_heeded and action_id in self._sent:
                 self._dropped.add(self._concerned(self._sent[action_id]))
         return stimulus
 
@@ -94,7 +102,7 @@ class OneErrorIsFinal(Interposer):
 
     def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
         command = command_of(effect)
-        if command is None:
+        if command is None or (self.kinds and not says(effect, *self.kinds)):
             return (effect,)
         work_item_id = command.get("workItemId")
         self._sent[command["actionId"]] = work_item_id
@@ -112,9 +120,7 @@ class OneErrorStopsEverything(OneErrorIsFinal):
 class OneLeaseIsAll(OneErrorStopsEverything):
     """Takes one refusal for a lease for the end of all its leases, and falls silent."""
 
-    def _given(self, stimulus: JsonObject) -> JsonObject | None:
-        codes = {find(frame, "error", "code") for frame in frames_in(stimulus)}
-        return super()._given(stimulus) if "WORK_LEASE_EXPIRED" in codes else stimulus
+    codes = frozenset({"WORK_LEASE_EXPIRED"})
 
 
 class AsksAgain(Resends):

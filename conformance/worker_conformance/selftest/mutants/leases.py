@@ -10,7 +10,7 @@ from attrs import evolve
 
 from worker_conformance.documents.json_types import JsonObject, find, text_at
 from worker_conformance.selftest.copies import Parts, altered
-from worker_conformance.selftest.interposer import Interposer, payload_of, says
+from worker_conformance.selftest.interposer import Interposer, KnowsItsRuns, payload_of, says
 from worker_conformance.selftest.mutants.base import mutant
 from worker_conformance.selftest.speaker import events_in
 
@@ -137,19 +137,8 @@ def cancellation_unread(parts: Parts) -> None:
     parts.module("facts").FACTS.pop("work.cancelled")
 
 
-class CancellationStopsTheGroup(Interposer):
+class CancellationStopsTheGroup(KnowsItsRuns):
     """Stops everything that runs in a Group when one of its WorkItems is cancelled."""
-
-    def _begin(self) -> None:
-        super()._begin()
-        self._runs: dict[object, JsonObject] = {}
-
-    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
-        if effect["type"] == "run":
-            self._runs[effect["slotId"]] = effect
-        elif effect["type"] == "release":
-            self._runs.pop(effect["slotId"], None)
-        return (effect,)
 
     def _afterwards(self) -> Iterable[JsonObject]:
         for event in events_in(self.stimulus):

@@ -9,18 +9,17 @@ from typing import Any
 
 from worker_conformance.documents.json_types import JsonObject, find, text_at
 from worker_conformance.selftest.copies import Parts, altered
-from worker_conformance.selftest.interposer import Interposer, says
+from worker_conformance.selftest.interposer import Interposer, KnowsItsRuns, says
 from worker_conformance.selftest.mutants.base import mutant
 from worker_conformance.selftest.speaker import events_in
 
 
-class _KnowsWhoRuns(Interposer):
+class _KnowsWhoRuns(KnowsItsRuns):
     """Base: remembers the latest WorkItem of every Group, and what runs."""
 
     def _begin(self) -> None:
         super()._begin()
         self._latest: dict[str, str] = {}
-        self._runs: dict[object, JsonObject] = {}
 
     def _given(self, stimulus: JsonObject) -> JsonObject | None:
         for event in events_in(stimulus):
@@ -28,13 +27,6 @@ class _KnowsWhoRuns(Interposer):
             if isinstance(work_item_id, str):
                 self._latest[text_at(event, "groupId")] = work_item_id
         return stimulus
-
-    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
-        if effect["type"] == "run":
-            self._runs[effect["slotId"]] = effect
-        elif effect["type"] == "release":
-            self._runs.pop(effect["slotId"], None)
-        return (effect,)
 
     def _neighbour_of(self, group_id: object) -> str | None:
         return next((work for group, work in self._latest.items() if group != group_id), None)

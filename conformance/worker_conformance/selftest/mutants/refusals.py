@@ -7,13 +7,17 @@ slot. `answers` has those that make no difference between kinds.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any
 
-from worker_conformance.documents.json_types import JsonObject, find
-from worker_conformance.judge.reading import command_of, frames_in
+from worker_conformance.documents.json_types import JsonObject
+from worker_conformance.judge.reading import command_of
 from worker_conformance.selftest.copies import Parts, altered
 from worker_conformance.selftest.interposer import Interposer, says
-from worker_conformance.selftest.mutants.answers import OneErrorStopsEverything, Resends
+from worker_conformance.selftest.mutants.answers import (
+    OneErrorIsFinal,
+    OneErrorStopsEverything,
+    Resends,
+)
 from worker_conformance.selftest.mutants.base import mutant
 
 RENEWAL = "ext.missionweaveprotocol.core.work_execution_lease_renew"
@@ -22,64 +26,40 @@ RENEWAL = "ext.missionweaveprotocol.core.work_execution_lease_renew"
 # --- given up too soon --------------------------------------------------------------------
 
 
-class _OnceRefused(Interposer):
-    """Base: after an error about a Command of this kind it sends no other about the WorkItem."""
-
-    kind: ClassVar[str] = ""
-
-    def _begin(self) -> None:
-        super()._begin()
-        self._sent: dict[object, object] = {}
-        self._refused: set[object] = set()
-
-    def _given(self, stimulus: JsonObject) -> JsonObject | None:
-        answered = (find(frame, "error", "relatedActionId") for frame in frames_in(stimulus))
-        self._refused |= {self._sent[one] for one in answered if one in self._sent}
-        return stimulus
-
-    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
-        command = command_of(effect) if says(effect, self.kind) else None
-        if command is None:
-            return (effect,)
-        about = command.get("workItemId")
-        self._sent[command["actionId"]] = about
-        return () if about in self._refused else (effect,)
-
-
-class SubmitsOnce(_OnceRefused):
+class SubmitsOnce(OneErrorIsFinal):
     """Sends a result once, and takes any error for the last word about it."""
 
-    kind = "work.submit"
+    kinds = ("work.submit",)
 
 
-class PublishesOnce(_OnceRefused):
+class PublishesOnce(OneErrorIsFinal):
     """Publishes an Artifact once, and goes on to the result whatever was answered."""
 
-    kind = "artifact.publish"
+    kinds = ("artifact.publish",)
 
 
-class ReportsFailuresOnce(_OnceRefused):
+class ReportsFailuresOnce(OneErrorIsFinal):
     """Reports a failure once, and takes any error for the last word about it."""
 
-    kind = "work.fail"
+    kinds = ("work.fail",)
 
 
-class ReportsBlocksOnce(_OnceRefused):
+class ReportsBlocksOnce(OneErrorIsFinal):
     """Reports an obstacle once, and takes any error for the last word about it."""
 
-    kind = "work.block"
+    kinds = ("work.block",)
 
 
-class CheckpointsOnce(_OnceRefused):
+class CheckpointsOnce(OneErrorIsFinal):
     """Sends the Checkpoint of a preemption once, and waits for ever after an error."""
 
-    kind = "work.checkpoint"
+    kinds = ("work.checkpoint",)
 
 
-class OneErrorEndsRenewals(_OnceRefused):
+class OneErrorEndsRenewals(OneErrorIsFinal):
     """Renews a lease no more after any error about a renewal."""
 
-    kind = RENEWAL
+    kinds = (RENEWAL,)
 
 
 class AsksForEachRenewalOnce(Interposer):
@@ -153,9 +133,7 @@ class SubmitsAnewAsAFormerOwner(Resends):
 class OneFencingIsAll(OneErrorStopsEverything):
     """Takes one stale Ownership Epoch for the end of all that it owns, and falls silent."""
 
-    def _given(self, stimulus: JsonObject) -> JsonObject | None:
-        codes = {find(frame, "error", "code") for frame in frames_in(stimulus)}
-        return super()._given(stimulus) if "WORK_STALE_OWNERSHIP" in codes else stimulus
+    codes = frozenset({"WORK_STALE_OWNERSHIP"})
 
 
 def _after_a_stale_session(parts: Parts, reaction: Any) -> None:
