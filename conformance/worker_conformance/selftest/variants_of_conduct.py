@@ -19,6 +19,7 @@ SECOND = 1_000_000  # microseconds
 HEARTBEAT = 60 * SECOND
 ASKED_AGAIN_AFTER = 30 * SECOND
 CLEANING = 2 * SECOND
+PREPARATION = 3 * SECOND
 TOKEN_MARGIN = 5 * SECOND
 SLICE = 300 * SECOND
 SLICES_MAX = 3
@@ -264,6 +265,37 @@ def cleans_its_slots_up(parts: Parts) -> None:
 
     parts.replace("slots.move", moved)
     parts.replace("slots.review", reviewed)
+
+
+@altered
+def prepares_its_slots(parts: Parts) -> None:
+    """Runs work three seconds after its lease was granted: its slot has to be set up."""
+    claim, fill = parts.get("slots.claim"), parts.get("slots.fill")
+
+    def due(turn: Any, item: Any) -> int:
+        return notes(turn).get(item.lease.lease_id, 0) if item and item.lease else 0
+
+    def claimed(turn: Any, item: Any) -> None:
+        claim(turn, item)
+        if item.work_item_id in turn.runtime.claims and item.lease is not None:
+            notes(turn).setdefault(item.lease.lease_id, turn.now + PREPARATION)
+            if turn.now < due(turn, item):
+                turn.runtime.timers.set(due(turn, item), item.work_item_id)
+
+    def filled(turn: Any) -> None:
+        claims, reservations = turn.runtime.claims, turn.runtime.reservations
+        held = [one for one in claims if turn.now < due(turn, turn.item(one))]
+        added = [one for one in held if one not in reservations]
+        for one in held:
+            del claims[one]
+        reservations.update({one: (turn.item(one).group_id, "setup") for one in added})
+        fill(turn)
+        for one in added:
+            del reservations[one]
+        claims.update(dict.fromkeys(held))
+
+    parts.replace("slots.claim", claimed)
+    parts.replace("slots.fill", filled)
 
 
 class AFreshSlotForEveryRun(Interposer):

@@ -1,0 +1,124 @@
+"""What a lawful Worker may do at the edges of MON-0012, MON-0013 and MON-0070."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from attrs import frozen
+
+from worker_conformance.documents.json_types import JsonObject, find
+from worker_conformance.judge.verdicts import Failure
+from worker_conformance.port.contract import Port
+from worker_conformance.port.in_process import InProcessPort
+from worker_conformance.scenario.loader import load_text
+from worker_conformance.selftest.interposer import Interposer
+from worker_conformance.selftest.speaker import events_in
+from worker_conformance.suite.bench import Bench
+from worker_conformance.suite.checks import scenarios
+
+PREEMPTED_TWICE = """
+id: PREEMPT-9000
+title: The second Checkpoint gets lost with the session
+stake: >
+  The executor has reported a later safe point than the record has, and the Worker has kept it.
+requirement: WRK-015.d
+level: MUST
+profile: preemption
+twin: PREEMPT-9001
+groups: {A: {}, B: {}}
+work: {a1: {duration: 30m}, b1: {duration: 1m}, b2: {duration: 1m}}
+log:
+  A: [created, member, {authorize: a1}, {offer: a1}]
+  B: [created, member, {authorize: b1}, {authorize: b2}]
+delivery: auto
+steps:
+  - start
+  - given: {run: a1}
+  - advance: 5m
+  - policy: {work: {b1: {class: urgent}, b2: {class: urgent}}}
+  - publish: {B: [{offer: b1}]}
+  - given: {preempt: a1}
+  - advance: 5m
+  - given: {resume: a1}
+  - answer: {work.checkpoint: silence}
+  - publish: {B: [{offer: b2}]}
+  - advance: 5s
+  - given: {checkpoint: a1}
+  - crash
+  - start
+  - advance: 10m
+"""
+
+
+class FromItsLatest(Interposer):
+    """Goes on from the latest safe point that was reported, recorded or not, and over a crash."""
+
+    reported: ClassVar[dict[object, list[JsonObject]]] = {}
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        if find(stimulus, "report", "kind") == "safe_point":
+            report: Any = stimulus["report"]
+            kept = {name: report[name] for name in ("checkpointId", "checkpointHash")}
+            self.reported.setdefault(stimulus["workItemId"], []).append(kept)
+        return stimulus
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        kept = self.reported.get(effect.get("workItemId"), [])
+        is_later = effect["type"] == "run" and len(kept) > 1
+        return ({**effect, "resumeFrom": kept[-1]} if is_later else effect,)
+
+
+class FailsItsResult(Interposer):
+    """Finds a result defective one call after it was submitted, and reports a failure."""
+
+    def _begin(self) -> None:
+        self._due: list[JsonObject] = []
+        self._found: list[JsonObject] = []
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        self._due, self._found = self._found, []
+        self._found += [one for one in events_in(stimulus) if one["kind"] == "work.submitted"]
+        return stimulus
+
+    def _afterwards(self) -> Iterable[JsonObject]:
+        for event in self._due:
+            payload: JsonObject = {
+                "workItemId": event["workItemId"],
+                "ownershipEpoch": find(event, "payload", "workItem", "owner", "ownershipEpoch"),
+                "reason": "The result is defective.",
+                "evidence": [],
+            }
+            yield self.speaker.command("work.fail", str(event["groupId"]), payload)
+
+
+@frozen
+class Local:
+    """Opens Ports to what a function makes."""
+
+    make: Any
+    spec: str = "tests:local"
+
+    def open(self) -> Port:
+        """A new Worker."""
+        return InProcessPort(self.make)
+
+
+def seen(worker: Any, scenario: Any, check_id: str) -> tuple[int, Failure | None]:
+    with Bench(Local(worker)) as bench:
+        played = bench.play(scenario, 1)
+    found = next(one for one in played.sightings if one.check_id == check_id)
+    return found.witness, found.failure
+
+
+def test_preempted_work_may_go_on_from_a_later_checkpoint_than_the_recorded_one() -> None:
+    witness, failure = seen(FromItsLatest, load_text(PREEMPTED_TWICE, "twice"), "MON-0070")
+    assert witness > 1
+    assert failure is None
+
+
+def test_a_failure_may_be_reported_of_what_was_submitted() -> None:
+    for check_id in ("MON-0012", "MON-0013"):
+        witness, failure = seen(FailsItsResult, scenarios()["LEASE-0002"], check_id)
+        assert witness > 0
+        assert failure is None
