@@ -373,49 +373,48 @@ class AcceptsWhatItReads(Interposer):
             self._read = {}
 
 
-class ApprovesItself(Interposer):
-    """Grants the execution approval that its accepted work asks of a human."""
+class _KnowsItsGates(Interposer):
+    """Base: knows, once for each, the work of its own that a human has to approve first."""
 
     def _begin(self) -> None:
-        self._approved: set[object] = set()
+        self._known: set[object] = set()
 
-    def _afterwards(self) -> Iterable[JsonObject]:
-        for event in events_in(self.stimulus):
-            work = find(event, "payload", "workItem")
-            is_gated = find(work, "contract", "executionApproval") == "human_required"
-            mine = find(work, "owner", "agentId") == self.speaker.agent_id
-            work_item_id = find(work, "workItemId")
-            if is_gated and mine and work_item_id not in self._approved:
-                self._approved.add(work_item_id)
-                payload: JsonObject = {"workItemId": work_item_id, "decision": "approved"}
-                group_id = str(event["groupId"])
-                yield self.speaker.command("approval.grant_execution", group_id, payload)
-
-
-class BlocksWhatWaits(Interposer):
-    """Reports gated work as blocked while it waits in the queue, where nothing runs."""
-
-    def _begin(self) -> None:
-        self._due: dict[object, JsonObject] = {}
-        self._told: set[object] = set()
-
-    def _given(self, stimulus: JsonObject) -> JsonObject | None:
-        self._ready = list(self._due.values())
-        self._due = {}
+    def _gated(self, stimulus: JsonObject) -> Iterable[JsonObject]:
+        """The Events that tell of such work for the first time."""
         for event in events_in(stimulus):
             work = find(event, "payload", "workItem")
             is_gated = find(work, "contract", "executionApproval") == "human_required"
-            mine = find(work, "owner", "agentId") == self.speaker.agent_id
-            if is_gated and mine and find(work, "workItemId") not in self._told:
-                self._due[find(work, "workItemId")] = event
+            is_own = find(work, "owner", "agentId") == self.speaker.agent_id
+            if is_gated and is_own and event["workItemId"] not in self._known:
+                self._known.add(event["workItemId"])
+                yield event
+
+
+class ApprovesItself(_KnowsItsGates):
+    """Grants the execution approval that its accepted work asks of a human."""
+
+    def _afterwards(self) -> Iterable[JsonObject]:
+        for event in self._gated(self.stimulus):
+            payload: JsonObject = {"workItemId": event["workItemId"], "decision": "approved"}
+            yield self.speaker.command("approval.grant_execution", str(event["groupId"]), payload)
+
+
+class BlocksWhatWaits(_KnowsItsGates):
+    """Reports gated work as blocked while it waits in the queue, where nothing runs."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._due: list[JsonObject] = []
+        self._found: list[JsonObject] = []
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        self._due, self._found = self._found, list(self._gated(stimulus))
         return stimulus
 
     def _afterwards(self) -> Iterable[JsonObject]:
-        for event in self._ready:
-            work_item_id = find(event, "payload", "workItem", "workItemId")
-            self._told.add(work_item_id)
+        for event in self._due:
             payload: JsonObject = {
-                "workItemId": work_item_id,
+                "workItemId": event["workItemId"],
                 "ownershipEpoch": find(event, "payload", "workItem", "owner", "ownershipEpoch"),
                 "reason": "A human has to approve it first.",
             }
