@@ -11,6 +11,7 @@ from worker_conformance.port.declaration import (
     CEILINGS,
     CORE_PROFILES,
     PROFILES,
+    RESERVED_SLOTS_MAX,
     SLOT_CEILINGS,
     Declaration,
     Parameters,
@@ -59,9 +60,10 @@ def test_a_figure_above_its_ceiling_is_lawful_held_to_it_and_told() -> None:
 def test_ceilings_that_depend_on_the_slots_are_applied_for_a_number_of_slots() -> None:
     parameters = Parameters(reorder_latency=9, reserved_slots=9)
     effective, notes = parameters.effective_for(4)
-    assert (effective.reorder_latency, effective.reserved_slots) == (4, 3)
+    assert (effective.reorder_latency, effective.reserved_slots) == (4, RESERVED_SLOTS_MAX)
     assert len(notes) == len(SLOT_CEILINGS)
     assert parameters.effective() == (parameters, ())
+    assert parameters.effective_for(1)[0].reserved_slots == 0
 
 
 def test_declarations_are_equal_by_meaning() -> None:

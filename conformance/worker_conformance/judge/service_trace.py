@@ -104,11 +104,17 @@ class _Fold:
             self._policy(body.get("policy"))
         elif kind == "start":
             self._policy(find(body, "organization", "policy"))
+            self._slots(find(body, "agent", "maxConcurrency"))
             self._new_session()
         elif kind == "link" and "sessionEpoch" in body:
             self._new_session()
         elif kind in {"join", "leave"}:
             self._subscription(body)
+
+    def _slots(self, given: JsonValue) -> None:
+        """What a Worker keeps in reserve was given to it on top of the scenario's slots."""
+        if isinstance(given, int):
+            self.builder.slots = given
 
     def _new_session(self) -> None:
         """A new session revokes the leases of the old one: what was active is queued again."""

@@ -33,17 +33,21 @@ class Organization:
     """The whole world of one scenario except the Worker, the executor and the network.
 
     Building it plays `scenario.log` at the epoch. `names` are other names than the seed's usual
-    ones, for the same world in disguise.
+    ones, for the same world in disguise. `reserved` Capacity Slots are the Worker's on top of those
+    that the scenario gives it.
     """
 
-    def __init__(self, scenario: Scenario, seed: int, names: Names | None = None) -> None:
+    def __init__(
+        self, scenario: Scenario, seed: int, names: Names | None = None, *, reserved: int = 0
+    ) -> None:
+        agent = evolve(scenario.agent, slots=scenario.agent.slots + reserved)
         self.names = names or Names(seed)
         self._scenario = scenario
         self._shared = Shared(
             names=self.names,
             keys=keyring(seed),
-            agent=scenario.agent,
-            policy=Policy(scenario.agent, scenario.groups, self.names),
+            agent=agent,
+            policy=Policy(agent, scenario.groups, self.names),
         )
         self._groups = {plan.name: GroupAuthority(plan, self._shared) for plan in scenario.groups}
         self._joined = {plan.name for plan in scenario.groups if plan.joined}

@@ -39,11 +39,14 @@ CEILINGS: Mapping[str, float] = {
 }
 """The most of each figure that a run honours. Two more depend on the slots: `effective_for`."""
 
+RESERVED_SLOTS_MAX = 8
+
 SLOT_CEILINGS: Mapping[str, Callable[[int], int]] = {
     "reorder_latency": lambda slots: slots,
-    "reserved_slots": lambda slots: slots - 1,
+    "reserved_slots": lambda slots: RESERVED_SLOTS_MAX if slots > 1 else 0,
 }
-"""Ceilings that grow with `maxConcurrency`. Reserved slots are said in the claim."""
+"""Ceilings that depend on a scenario's slots. Reserved slots come on top of those where there are
+several, so that all others find as many as the scenario means; they are said in the claim."""
 
 
 @frozen

@@ -207,6 +207,22 @@ def slices_time(parts: Parts) -> None:
 
 
 @altered
+def keeps_a_slot_in_reserve(parts: Parts) -> None:
+    """Keeps one slot of several free for work of the highest class, as it declares."""
+    free, choice = parts.get("slots.free"), parts.get("slots.next_choice")
+
+    def for_others(turn: Any) -> int:
+        left = int(free(turn))
+        if turn.runtime.agent.slots_max < 2 or left != 1:
+            return left
+        chosen = choice(turn)
+        return int(chosen is not None and chosen[1] == turn.runtime.policy.classes[-1])
+
+    parts.replace("slots.free", for_others)
+    parts.declare(reservedSlots=1)
+
+
+@altered
 def releases_with_its_report(parts: Parts) -> None:
     """Releases a slot with the Command that ends its run, and waits for no Event."""
     move, closing = parts.get("slots.move"), parts.get("runtime.Phase").CLOSING

@@ -75,7 +75,7 @@ class World:
         self.scenario = scenario
         self.port = port
         self.parameters = parameters
-        self.organization = Organization(scenario, seed, names)
+        self.organization = Organization(scenario, seed, names, reserved=parameters.reserved_slots)
         self.organization.renewal_kind = parameters.renewal_command_kind
         self.organization.payload_paths = dict(parameters.payload_paths)
         self.organization.organization_renews = parameters.renewal == "organization"
