@@ -382,6 +382,16 @@ def test_gated_work_starts_only_with_an_approval_for_its_epoch(open_desk) -> Non
     desk.done("work.start")
 
 
+@pytest.mark.parametrize("fault", [{"how": "decision"}, {"how": "signature"}, {"epoch": 7}])
+def test_a_deceived_authority_lets_work_start_that_nobody_has_approved(open_desk, fault) -> None:
+    desk = open_desk(WorkPlan("a1", "A", approval="human_required"))
+    desk.reach("queued")
+    desk.act(ActKind.GRANT, "a1", **fault)
+    refused(desk, desk.do("work.start"), "APPROVAL_REQUIRED")
+    desk.act(ActKind.GRANT, "a1", believed=True, **fault)
+    desk.done("work.start")
+
+
 def test_policy_decides_where_the_contract_leaves_the_gate_to_it(open_desk) -> None:
     desk = open_desk(WorkPlan("a1", "A", approval="policy_required"))
     desk.reach("queued")

@@ -303,10 +303,11 @@ def _grant(ledger: Ledger, act: Act, now: int) -> _Done:
     epoch = _number(act, "epoch", item.epoch)
     expires_at = now + _number(act, "expires_seconds", GRANT_SECONDS) * SECOND
     how = str(act.args.get("how", ""))
-    grants = item.grants if how else (*item.grants, Grant(epoch, expires_at))
+    is_believed = act.args.get("believed") is True
+    grant = Grant(item.epoch if is_believed else epoch, expires_at)
     granted = evolve(
         item.moved(Transition.GRANT_EXECUTION, now),
-        grants=grants,
+        grants=(*item.grants, grant) if is_believed or not how else item.grants,
     )
     approval = _signed_approval(ledger, _approval(ledger, granted, now), how)
     payload = payloads.approval_granted(approval, granted, epoch, expires_at)

@@ -68,6 +68,7 @@ _ARGUMENTS: Mapping[ActKind, tuple[Member, ...]] = MappingProxyType(
             Member("expires", "expires_seconds", DURATION),
             Member("epoch", "epoch", POSITIVE),
             Member("how", "how", choice(*FALSE_APPROVALS)),
+            Member("believed", "believed", TRUTH),
             *_CARRIED,
         ),
         ActKind.MISFILED: (Member("what", "what", choice(*MISFILED)), *_CARRIED),

@@ -203,6 +203,25 @@ def slices_time(parts: Parts) -> None:
     parts.declare(timeSlicing=True, maxPreemptionsPerItem=10)
 
 
+# --- asking -------------------------------------------------------------------------------
+
+
+@altered
+def asks_at_every_fact_about_a_gate(parts: Parts) -> None:
+    """Asks once to start gated work with each new fact, and lets the answer say what it lacks."""
+    obstacle, is_open = parts.get("eligibility.obstacle"), parts.get("eligibility.is_gate_open")
+    asking: list[bool] = []
+
+    def but_for_its_gate(turn: Any, item: Any) -> str | None:
+        asking.append(True)
+        found: str | None = obstacle(turn, item)
+        asking.pop()
+        return found
+
+    parts.replace("eligibility.is_gate_open", lambda turn, item: asking or is_open(turn, item))
+    parts.replace("eligibility.obstacle", but_for_its_gate)
+
+
 # --- slots --------------------------------------------------------------------------------
 
 

@@ -363,6 +363,12 @@ def approval_of_any_later_epoch(parts: Parts) -> None:
 
 
 @altered
+def a_lease_is_approval_enough(parts: Parts) -> None:
+    """Reads no Approval: asks for its start, and runs whatever it gets a lease for."""
+    parts.replace("eligibility.is_gate_open", lambda *_: True)
+
+
+@altered
 def approval_has_to_be_newer(parts: Parts) -> None:
     """Asks of an Approval that its Ownership Epoch is above the WorkItem's."""
     absorb = parts.get("facts.absorb_approval")
@@ -562,6 +568,12 @@ MUTANTS = (
         "SDV-015.b",
         "SIGN-0068",
         "An epoch compared as versions are, where equal was meant.",
+    ),
+    mutant(
+        a_lease_is_approval_enough,
+        "SDV-015.b",
+        "SIGN-0027 SIGN-0029 SIGN-0068",
+        "A gate that is the Authority's to keep, and no check of one's own.",
     ),
     mutant(
         approval_has_to_be_newer,
