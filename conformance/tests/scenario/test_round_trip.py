@@ -17,6 +17,7 @@ from worker_conformance.scenario.dump import LINE_WIDTH, to_yaml
 from worker_conformance.scenario.loader import load, load_text
 from worker_conformance.scenario.model import (
     ACKED,
+    END,
     FALSE_APPROVALS,
     MISFILED,
     Act,
@@ -303,7 +304,7 @@ def actions(groups: list[str], work: list[str]) -> st.SearchStrategy[Action]:
         st.sampled_from(list(steps.BARE.values()))
         | st.builds(Deliver, sequences, st.booleans())
         | st.builds(CrashDuring, sequences)
-        | st.builds(Forge, group, ORDINALS, st.sampled_from(steps.FORGERIES))
+        | st.builds(Forge, group, ORDINALS | st.just(END), st.sampled_from(steps.FORGERIES))
         | st.builds(Truncate, group, ORDINALS, st.sampled_from(["true", *steps.FORGED_SNAPSHOTS]))
         | st.builds(Advance, SECONDS)
         | st.builds(Delivery, st.sampled_from(["auto", "manual"]))

@@ -369,7 +369,8 @@ class Forge:
     (signed with the key that a rotation ended), `scalar` (S beyond the group order), `small_order`
     (R of small order), `time` (the signature's time is another), `offset` (its time is spelled with
     an offset), `value_only` (only the signature's value was left out of what was signed),
-    `schema` (a member that the schema does not know, signed all the same).
+    `schema` (a member that the schema does not know, signed all the same). The sequence `END` is
+    the last of the log when the step comes, however much the Worker itself has added to it.
     """
 
     group: str

@@ -13,6 +13,7 @@ from worker_conformance.scenario.acts import read_act, write_act
 from worker_conformance.scenario.around import AROUND_READERS, SURROUNDINGS, write_around
 from worker_conformance.scenario.conditions import Names, read_conditions, write_conditions
 from worker_conformance.scenario.model import (
+    END,
     Act,
     Action,
     Advance,
@@ -171,7 +172,9 @@ def _read_forge(node: YamlNode, names: Names) -> Action:
     group, value, how = _beside(node, names, "how", "{A: 5, how: payload}")
     if how is None:
         raise refusal(node.place, "how it is forged is missing", "write {A: 5, how: payload}")
-    return Forge(group, positive(value), str(choice(*FORGERIES).read(how)))
+    is_last = isinstance(value, YamlScalar) and value.value == "end"
+    sequence = END if is_last else positive(value)
+    return Forge(group, sequence, str(choice(*FORGERIES).read(how)))
 
 
 def _read_truncate(node: YamlNode, names: Names) -> Action:
@@ -279,7 +282,8 @@ def _write_crash_during(step: CrashDuring) -> Plain:
 
 @_write.register
 def _write_forge(step: Forge) -> Plain:
-    return {"forge": {step.group: step.sequence, "how": step.how}}
+    place: Plain = "end" if step.sequence == END else step.sequence
+    return {"forge": {step.group: place, "how": step.how}}
 
 
 @_write.register

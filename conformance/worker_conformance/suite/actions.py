@@ -45,7 +45,7 @@ def _on_the_network(world: World, action: model.Action) -> None:
             world.delivery.automatic = mode == "auto"
             world.settle()
         case model.Forge(group=group, sequence=sequence, how=how):
-            world.forge(group, sequence, how)
+            world.forge(group, None if sequence == model.END else sequence, how)
         case model.Ping():
             world.ping()
         case model.Link(state=state, groups=groups):

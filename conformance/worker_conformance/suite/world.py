@@ -388,9 +388,13 @@ class World:
             self.send(frames[first : first + size])
         self.settle()
 
-    def forge(self, group: str, sequence: int, how: str) -> None:
-        """Deliver a forged Event: signed wrongly, changed after signing, or twice numbered."""
-        event = self._authority(group).forge(sequence, how)
+    def forge(self, group: str, sequence: int | None, how: str) -> None:
+        """Deliver a forged Event: signed wrongly, changed after signing, or twice numbered.
+
+        Without a sequence it is the last of the log.
+        """
+        authority = self._authority(group)
+        event = authority.forge(sequence or len(authority.events), how)
         frame = self.organization.event_frame(event)
         self.note(NoteKind.FORGED, frameId=str(frame["frameId"]), how=how)
         if self.delivery.reaches(group):
