@@ -62,6 +62,15 @@ def test_the_readme_of_a_starter_names_its_two_commands(language: str) -> None:
     assert starter.title in text.splitlines()[0]
 
 
+@pytest.mark.parametrize("language", STARTERS)
+def test_the_readme_of_a_starter_tells_how_to_sign(language: str) -> None:
+    text = (starters_path() / language / "README.md").read_text(encoding="utf-8")
+    _, signing = text.split("\n## To sign\n")
+    assert 'see\n   "To sign" below' in text
+    assert "Ed25519" in signing
+    assert "RFC 8785" in signing
+
+
 @pytest.mark.parametrize("language", ["python", "javascript"])
 def test_a_starter_that_needs_no_compiler_passes_doctor(language, command, monkeypatch) -> None:
     written(language, command, monkeypatch)
