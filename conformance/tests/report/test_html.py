@@ -177,3 +177,20 @@ def test_of_many_failures_only_the_first_stand_open(
     page = _Page(page_of(evolve(passing, checks=many)))
     checks = [attrs for _, attrs in page.tags if attrs.get("class") == "check"]
     assert sum("open" in attrs for attrs in checks) == html.OPENED_MAX
+
+
+def test_an_adapter_error_says_once_why_and_shows_what_the_worker_wrote(
+    passing: RunResult, a_check: Callable[..., CheckResult]
+) -> None:
+    reason = "no answer within 2 s"
+    failure = Failure(
+        expected="an adapter",
+        observed=f"{reason}; flush stdout",
+        stderr="Traceback",
+        transcript=("00:00:00  suite   start",),
+    )
+    error = evolve(a_check("replay", 1, Verdict.ADAPTER_ERROR), reason=reason, failure=failure)
+    text = page_of(evolve(passing, checks=(error,)))
+    assert text.count(reason) == 1
+    assert '<details class="more" open><summary>Stderr' in text
+    assert "the history in 1 line<" in text

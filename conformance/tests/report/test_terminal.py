@@ -268,3 +268,14 @@ def test_the_bytes_that_differ_stand_out_without_colour(
     assert "…confidence:0.»57«,…" in text
     assert "^" not in text
     assert "… 3 more that differ" in text
+
+
+def test_a_reason_that_was_observed_in_full_is_not_told_twice(
+    passing: RunResult, a_check: Callable[..., CheckResult]
+) -> None:
+    reason = "no answer within 2 s"
+    failure = Failure(expected="an adapter", observed=f"{reason}; flush stdout")
+    error = evolve(a_check("replay", 1, Verdict.ADAPTER_ERROR), reason=reason, failure=failure)
+    assert told(evolve(passing, checks=(error,))).count(reason) == 1
+    other = evolve(error, reason="the process exited")
+    assert "reason    the process exited" in told(evolve(passing, checks=(other,)))

@@ -33,6 +33,7 @@ from worker_conformance.report.telling import (
     WORDS,
     figure,
     measured,
+    own_reason,
     unexpected,
     unexpected_first,
     verdicts_present,
@@ -109,6 +110,7 @@ def _environment() -> Environment:
         vector_lines=vector_lines,
         vector_name=vector_name,
         clock=clock,
+        own_reason=own_reason,
     )
 
 

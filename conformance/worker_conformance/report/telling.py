@@ -101,6 +101,12 @@ def verdicts_present(result: RunResult) -> list[Verdict]:
     return [verdict for verdict in Verdict if counts.get(verdict)]
 
 
+def own_reason(check: CheckResult) -> str:
+    """Return the reason of a verdict, or nothing where what was observed says the same in full."""
+    told = check.failure is not None and check.reason in check.failure.observed
+    return "" if told else check.reason
+
+
 def clause_line(check: CheckResult) -> str:
     """Name what a check judges: its clauses, its requirement, and how strong the demand is."""
     return " · ".join([*check.clauses, check.requirement, check.level.value])

@@ -32,6 +32,7 @@ from worker_conformance.report.telling import (
     figure,
     last_lines,
     measured,
+    own_reason,
     unexpected,
     unexpected_first,
     visible,
@@ -172,7 +173,7 @@ def _print_block(console: Console, check: CheckResult) -> None:
     grid.add_row("demands", _said(check.summary))
     if check.scenario not in (None, check.check_id):
         grid.add_row("scenario", _said(str(check.scenario)))
-    if check.reason:
+    if own_reason(check):
         grid.add_row("reason", _said(check.reason, STYLES[check.verdict]))
     if check.failure is not None:
         _add_failure(grid, check.failure)
