@@ -22,6 +22,8 @@ MISTAKES = [
     (("run", "--timeout", "nan"), "'nan' is no time to wait", "such as 30"),
     (("doctor", "x", "--timeout", "inf"), "'inf' is no time to wait", "such as 30"),
     (("run", "--profile", "replai"), "there is no area 'replai'", "did you mean 'replay'?"),
+    (("run", "REPLAY-1"), "no check is named by 'REPLAY-1'", "did you mean 'REPLAY-0001'?"),
+    (("explain", "wrk-029"), "named by 'wrk-029'", "did you mean 'MWP-WRK-029'?"),
     (("run", "REPLAY-0070"), "no check is named by 'REPLAY-0070'", "did you mean 'REPLAY-00"),
     (("run", "zzzz"), "no check is named by 'zzzz'", "worker-conformance list"),
     (("run", "-q", "-v"), "--quiet and --verbose", "give one"),

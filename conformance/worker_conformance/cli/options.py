@@ -10,7 +10,7 @@ import difflib
 import math
 import os
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -190,9 +190,8 @@ def choose(catalogue: Iterable[CheckInfo], patterns: Sequence[str]) -> tuple[Che
     for pattern in patterns:
         if not any(_named(check, pattern) for check in checks):
             names = {name for check in checks for name in _names(check)}
-            raise UsageError(
-                "no-such-check", f"no check is named by '{pattern}'", did_you_mean(pattern, names)
-            )
+            hint = did_you_mean(_in_full(pattern, names), names)
+            raise UsageError("no-such-check", f"no check is named by '{pattern}'", hint)
     return tuple(c for c in checks if not patterns or any(_named(c, each) for each in patterns))
 
 
@@ -219,6 +218,15 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     if near:
         return f"did you mean '{upper[near[0]]}'?"
     return "'worker-conformance list' names all checks and areas"
+
+
+def _in_full(word: str, names: Collection[str]) -> str:
+    """Return the name that lacks only zeros or the start of a clause in `word`; else `word`."""
+    area, dash, number = word.upper().rpartition("-")
+    for name in (f"MWP-{word.upper()}", f"{area}{dash}{number:0>4}", f"{area}{dash}{number:0>3}"):
+        if name in names:
+            return name
+    return word
 
 
 def console_for(*, no_color: bool | None, stderr: bool = False) -> Console:
