@@ -27,6 +27,22 @@ from worker_conformance.selftest.interposer import (
     with_parameters,
 )
 from worker_conformance.selftest.speaker import events_in, with_frames
+from worker_conformance.selftest.variants_of_choice import (
+    DoesNoMoreThanItMust,
+    KeepsItsPresenceToItself,
+    LastGroupFirst,
+    LooksEveryFiveSeconds,
+    OneEffectAtATime,
+    SaysEveryCommandTwice,
+    SubmitsWhatIsPublished,
+    WaitsTwiceAsLongAsTold,
+    draws_lots,
+    goes_round_with_credit,
+    has_few_places,
+    preempts_what_began_last,
+    stamps_whole_seconds,
+    stands_still_offline,
+)
 from worker_conformance.selftest.variants_of_conduct import (
     AFreshSlotForEveryRun,
     AsksForShortLeases,
@@ -565,6 +581,20 @@ VARIANTS: Mapping[str, Variant] = {
         _variant(CountsPromisedSlots, "DISC-* SCHED-000?"),
         _variant(EndsItsRunsWhenItLeaves, "REPLAY-003? SCHED-004? ISOL-*"),
         _variant(SaysThatItHasStopped, "LEASE-* ISOL-* SCHED-002?"),
+        _variant(draws_lots, "SCHED-000[789] SCHED-001? PREEMPT-*"),
+        _variant(goes_round_with_credit, "SCHED-000[789] SCHED-001? PREEMPT-*"),
+        _variant(preempts_what_began_last, "PREEMPT-* SCHED-007? ISOL-001?"),
+        _variant(has_few_places, "ADMIT-001? SCHED-002? SCHED-007?"),
+        _variant(stands_still_offline, "OFFLINE-* SCHED-008?"),
+        _variant(KeepsItsPresenceToItself, "DISC-001?"),
+        _variant(DoesNoMoreThanItMust, "DISC-* RETRY-* OFFLINE-* BLOCK-*"),
+        _variant(OneEffectAtATime, "REPLAY-* PREEMPT-* LEASE-00[01]?"),
+        _variant(SaysEveryCommandTwice, "LEASE-* OFFLINE-001? SCHED-009?"),
+        _variant(LastGroupFirst, "SCHED-00[01]? ISOL-* DISC-*"),
+        _variant(SubmitsWhatIsPublished, "LEASE-008? SCHED-009? OFFLINE-* REPLAY-*"),
+        _variant(LooksEveryFiveSeconds, "LEASE-00[01]? RETRY-* BLOCK-*"),
+        _variant(WaitsTwiceAsLongAsTold, "SCHED-007? LEASE-008? RETRY-*"),
+        _variant(stamps_whole_seconds, "LEASE-003? SIGN-006? OFFLINE-* DISC-*"),
     )
 }
 """Every variant by its name."""
