@@ -153,7 +153,7 @@ def _lose_membership(turn: Turn, command: Command, error: Document) -> None:
 def _exhaust(turn: Turn, command: Command, error: Document) -> None:
     """A budget is used up: pause at a safe point and say so (MWP-AUT-004)."""
     run, item = turn.runtime.run_of(command.work_item_id), turn.item(command.work_item_id)
-    if run is not None and item is not None and run.phase is Phase.RUNNING:
+    if run is not None and item is not None and run.phase in (Phase.RUNNING, Phase.PREEMPTING):
         outbox.drop(turn, command, refused=True)
         renewals.postpone(turn, item)
         operations.escalate(turn, run, "budget: the Authority accepts no further use")

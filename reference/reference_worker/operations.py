@@ -10,7 +10,7 @@ from __future__ import annotations
 from reference_worker import eligibility, leases, slots
 from reference_worker.documents import Document, sha256
 from reference_worker.records import WorkItem
-from reference_worker.runtime import Run, Token
+from reference_worker.runtime import Phase, Run, Token
 from reference_worker.turn import Turn
 
 BUDGET_EXHAUSTED = "budget exhausted"
@@ -125,7 +125,12 @@ def count_usage(turn: Turn, run: Run, item: WorkItem, usage: Document) -> None:
 
 
 def escalate(turn: Turn, run: Run, reason: str) -> None:
-    """Ask for a safe point at which the work is blocked with this reason."""
+    """Ask for a safe point at which the work is blocked with this reason.
+
+    One that was asked for already serves as well, and is wanted now whoever else wanted it.
+    """
     if slots.move(turn, run, "preempt"):
         run.escalation = reason
         slots.tell(turn, run, "preempt")
+    elif run.phase is Phase.PREEMPTING:
+        run.escalation, run.challenger = run.escalation or reason, ""
