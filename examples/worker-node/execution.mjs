@@ -1,7 +1,7 @@
 // What the executor reports, and what is owed for it (PROTOCOL sections 11.3, 11.4, 12, 13).
 
 import { durationMillis, millis } from "./instants.mjs";
-import { bufferCheckpoint } from "./offline.mjs";
+import { bufferCheckpoint, heedBudget } from "./offline.mjs";
 import { holdsLease } from "./outbox.mjs";
 import { hashOf } from "./signed-documents.mjs";
 
@@ -20,7 +20,7 @@ export class Execution {
     if (current && this.session.groups.get(slot.item.groupId).linked && Object.values(report.usage ?? {}).some((amount) => amount > 0)) {
       const { item } = slot;
       this.owe(item, leaseId, "ext.missionweaveprotocol.core.resource_usage_record", { usageDelta: report.usage }, {
-        failed: (error) => { if (error.code === "BUDGET_EXCEEDED") item.session.exhausted = true; },
+        failed: (error) => heedBudget(item, error),
       });
     }
     if (report.kind === "operation") this.operation(slot, report, current);
@@ -70,7 +70,8 @@ export class Execution {
     this.session.journal.record({ type: "preempted", groupId: item.groupId, workItemId: item.id });
     if (preemptedFor) preemptedFor.session.promised = true;
     this.owe(item, slot.leaseId, "work.checkpoint", { checkpoint: { checkpointId, checkpointHash } }, {
-      failed: () => {
+      failed: (error) => {
+        heedBudget(item, error);
         if (slot.item !== item || slot.phase !== "checkpointing") return;
         this.session.slots.effect("continue", slot);
         Object.assign(slot, { phase: "running", checkpointId: undefined, preemptedFor: undefined });

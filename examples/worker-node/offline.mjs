@@ -46,6 +46,9 @@ export function bufferCheckpoint(session, slot, { checkpointId, checkpointHash, 
   if (slot.phase === "preempting") session.slots.free(slot, "pause", "release");
 }
 
+/** What is refused for its budget says that nothing is left: the work pauses (section 12). */
+export function heedBudget(item, error) { if (error.code === "BUDGET_EXCEEDED") item.session.exhausted = true; }
+
 /** After the reconnect a buffered Checkpoint goes first. */
 export function reconcile(session) {
   for (const item of session.mine()) {
@@ -62,7 +65,7 @@ export function reconcile(session) {
       extensions: { [URI]: { version: "1.0.0", critical: true, data: buffered.binding } },
       stillValid: () => item.buffered === buffered && item.ownershipEpoch === ownershipEpoch,
       done,
-      failed: done,
+      failed: (error) => { heedBudget(item, error); done(); },
     });
   }
 }

@@ -23,7 +23,7 @@ def safe_point(turn: Turn, run: Run, item: WorkItem, report: Document) -> None:
     elif slots.move(turn, run, "safe point"):
         document = _checkpoint(turn, run, report)
         if run.escalation:
-            _block(turn, run, item, document, run.escalation)
+            block(turn, run, item, document, run.escalation)
         else:
             payload = {**_bound(run), "checkpoint": document}
             outbox.propose(turn, item, outbox.CHECKPOINT, payload, lease_id=run.lease_id)
@@ -60,10 +60,11 @@ def blocked(turn: Turn, run: Run, item: WorkItem, report: Document) -> None:
         _buffer(turn, run, item, report)
         slots.move(turn, run, "closed")
     else:
-        _block(turn, run, item, _checkpoint(turn, run, report), report["requiredResolution"])
+        block(turn, run, item, _checkpoint(turn, run, report), report["requiredResolution"])
 
 
-def _block(turn: Turn, run: Run, item: WorkItem, document: Document, reason: str) -> None:
+def block(turn: Turn, run: Run, item: WorkItem, document: Document, reason: str) -> None:
+    """Say at a safe point what is needed to go on."""
     payload = {**_bound(run), "checkpoint": document, "reason": reason}
     outbox.propose(turn, item, outbox.BLOCK, payload, lease_id=run.lease_id)
 

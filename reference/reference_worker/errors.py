@@ -8,7 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from reference_worker import admission, facts, leases, operations, outbox, renewals, replay, slots
+from reference_worker import (
+    admission,
+    checkpoints,
+    facts,
+    leases,
+    operations,
+    outbox,
+    renewals,
+    replay,
+    slots,
+)
 from reference_worker.documents import Document
 from reference_worker.records import Command, WorkItem
 from reference_worker.runtime import Phase
@@ -16,6 +26,7 @@ from reference_worker.turn import Turn
 
 RETRY_AFTER_MS = 1000  # where the Authority gives no guidance; doubled with each refusal
 REISSUES_MAX = 5  # of one intention, before it waits for a new fact
+NO_FURTHER_USE = "budget: the Authority accepts no further use"
 MILLISECOND = 1000  # in microseconds
 Reaction = Callable[[Turn, Command, Document], None]
 
@@ -153,12 +164,21 @@ def _lose_membership(turn: Turn, command: Command, error: Document) -> None:
 def _exhaust(turn: Turn, command: Command, error: Document) -> None:
     """A budget is used up: pause at a safe point and say so (MWP-AUT-004)."""
     run, item = turn.runtime.run_of(command.work_item_id), turn.item(command.work_item_id)
+    at_safe_point = command.kind == outbox.CHECKPOINT
     if run is not None and item is not None and run.phase in (Phase.RUNNING, Phase.PREEMPTING):
         outbox.drop(turn, command, refused=True)
         renewals.postpone(turn, item)
-        operations.escalate(turn, run, "budget: the Authority accepts no further use")
+        operations.escalate(turn, run, NO_FURTHER_USE)
+    elif run is not None and item is not None and at_safe_point:
+        outbox.drop(turn, command, refused=True)
+        slots.move(turn, run, "refused")
+        slots.move(turn, run, "close")
+        checkpoints.block(turn, run, item, command.payload["checkpoint"], NO_FURTHER_USE)
     else:
         _give_up(turn, command, error)
+        item = turn.item(command.work_item_id)
+        if item is not None and at_safe_point:  # of work that stands still: it stays so
+            turn.change(item, suspended=True)
 
 
 def _reconnect(turn: Turn, command: Command, error: Document) -> None:

@@ -199,3 +199,11 @@ def test_whether_ended_work_is_tried_again_is_no_matter_of_an_idle_slot() -> Non
         story.event(1, workItem=owned(1))
         story.says({"type": "execution", "workItemId": WORK, "report": {"kind": kind}})
         assert story.may_wait is waits
+
+
+def test_work_of_which_a_budget_was_refused_need_not_go_on() -> None:
+    story = Story()
+    story.event(1, workItem=owned(1))
+    story.asks_to_start()
+    story.frame(error={"code": "BUDGET_EXCEEDED", "relatedActionId": "action:1"})
+    assert story.may_wait

@@ -386,6 +386,8 @@ class Facts:
         item, code = self.items.now(about), error.get("code")
         if item is not None and code == "WORK_STALE_OWNERSHIP":
             self._disowned[item.work_item_id] = item.ownership_epoch, item.revision, self._call
+        if item is not None and code == "BUDGET_EXCEEDED":
+            self._used_up[item.work_item_id] = item.contract_version
         self.fenced |= code == "AUTH_STALE_SESSION" and epoch == self.session_epoch
 
     # --- Events -----------------------------------------------------------------------

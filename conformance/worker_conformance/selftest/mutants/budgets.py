@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from worker_conformance.selftest.copies import Parts, altered
+from worker_conformance.selftest.copies import Parts, altered, notes
 from worker_conformance.selftest.mutants.base import mutant
 
 
@@ -45,6 +45,53 @@ def nearly_is_used_up(parts: Parts) -> None:
     parts.replace("operations.count_usage", one_early)
 
 
+@altered
+def a_budget_is_no_reason(parts: Parts) -> None:
+    """Takes a Checkpoint that is refused for its budget for one that failed somehow."""
+    reactions = parts.module("errors").REACTIONS
+    before = reactions["BUDGET_EXCEEDED"]
+
+    def somehow(turn: Any, command: Any, error: Any) -> None:
+        is_checkpoint = command.kind == "work.checkpoint"
+        reaction = reactions["INVALID_COMMAND"] if is_checkpoint else before
+        reaction(turn, command, error)
+
+    reactions["BUDGET_EXCEEDED"] = somehow
+
+
+@altered
+def busy_is_used_up(parts: Parts) -> None:
+    """Takes a Checkpoint that the Authority holds up for one that it refuses for its budget."""
+    before, exhaust = parts.get("errors._repeat"), parts.get("errors._exhaust")
+
+    def used_up(turn: Any, command: Any, error: Any) -> None:
+        is_checkpoint = command.kind == "work.checkpoint"
+        (exhaust if is_checkpoint else before)(turn, command, error)
+
+    parts.replace("errors._repeat", used_up)
+
+
+@altered
+def reconciled_is_over(parts: Parts) -> None:
+    """Lets work rest for good whose buffered Checkpoint was charged."""
+    before = parts.get("outbox.answered")
+
+    def at_rest(turn: Any, action_id: str) -> None:
+        command = turn.projection.commands.get(action_id)
+        before(turn, action_id)
+        if command is not None and command.binding is not None:
+            notes(turn)[command.work_item_id] = True
+
+    obstacle = parts.get("eligibility.obstacle")
+
+    def charged(turn: Any, item: Any) -> str | None:
+        known = notes(turn)
+        return "charged" if item.work_item_id in known else obstacle(turn, item)
+
+    parts.replace("outbox.answered", at_rest)
+    parts.replace("eligibility.obstacle", charged)
+
+
 MUTANTS = (
     mutant(
         one_reason_to_pause,
@@ -63,5 +110,23 @@ MUTANTS = (
         "WRK-010.b",
         "SCHED-0095 SCHED-0097",
         "A safety margin that nobody asked for.",
+    ),
+    mutant(
+        a_budget_is_no_reason,
+        "AUT-004.a",
+        "OFFLINE-0015 SCHED-0098",
+        "One branch for every error that calls a retry unsafe.",
+    ),
+    mutant(
+        busy_is_used_up,
+        "EXT-005.e",
+        "SCHED-0099",
+        "A status for every kind of too much.",
+    ),
+    mutant(
+        reconciled_is_over,
+        "WRK-021.b",
+        "OFFLINE-0016",
+        "A ledger that knows spent and unspent, and nothing in between.",
     ),
 )
