@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from reference_worker.documents import Document
 from reference_worker.instants import NEVER, duration, micros
 from reference_worker.records import (
+    CLOSED,
     Checkpoint,
     Contract,
     ExecutionLease,
@@ -118,7 +119,8 @@ def read_execution_lease(
     for lease in leases:
         if lease["leaseType"] != "execution" or lease.get("workItemId") != document["workItemId"]:
             continue
-        renews = current is not None and lease["leaseId"] == current.lease_id
+        is_known = current is not None and lease["leaseId"] == current.lease_id
+        renews = is_known and current is not None and current.expires_at != CLOSED
         if renews or (opens and lease["state"] == "active"):
             current = _lease(document, lease)
     return current

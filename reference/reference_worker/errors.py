@@ -20,7 +20,7 @@ from reference_worker import (
     slots,
 )
 from reference_worker.documents import Document
-from reference_worker.records import Command, WorkItem
+from reference_worker.records import CLOSED, Command, WorkItem, evolve
 from reference_worker.runtime import Phase
 from reference_worker.turn import Turn
 
@@ -128,7 +128,8 @@ def _lose_lease(turn: Turn, command: Command, error: Document) -> None:
     if item is None or item.lease is None or item.lease.lease_id != command.lease_id:
         return
     if not leases.is_queued(turn, item):  # what a session has revoked waits for its next start
-        turn.change(item, lease=None, suspended=True)
+        # Closed, and remembered: the next session has the work queued again (MWP-WRK-014).
+        turn.change(item, lease=evolve(item.lease, expires_at=CLOSED))
 
 
 def _lose_ownership(turn: Turn, command: Command, error: Document) -> None:

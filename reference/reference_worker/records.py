@@ -25,6 +25,7 @@ R = TypeVar("R", bound=attrs.AttrsInstance)
 S = TypeVar("S")
 _SHARED: dict[str, Any] = {}
 SHARED = {"shared": True}  # marks the fields whose values many records repeat
+CLOSED = 0  # the expiry of a lease that the Authority has called over, whatever was granted
 SHARED_MAX = 10_000  # then it starts afresh: what is rare is not worth sharing
 
 

@@ -197,6 +197,36 @@ def a_slot_for_each_refused_block(parts: Parts) -> None:
     _keep_the_slot(parts, "work.block")
 
 
+# --- a lease that was called over -----------------------------------------------------------
+
+
+@altered
+def waits_for_a_word_about_a_lost_lease(parts: Parts) -> None:
+    """Waits for an Event before work is done again whose lease was called over."""
+    reactions = parts.module("errors").REACTIONS
+    before = reactions["WORK_LEASE_EXPIRED"]
+
+    def and_waits(turn: Any, command: Any, error: Any) -> None:
+        before(turn, command, error)
+        item = turn.item(command.work_item_id)
+        if item is not None and command.lease_id:
+            turn.change(item, lease=None, suspended=True)
+
+    reactions["WORK_LEASE_EXPIRED"] = and_waits
+
+
+@altered
+def a_lost_lease_queues(parts: Parts) -> None:
+    """Takes work whose lease was called over for queued, and starts it at once."""
+    before = parts.get("leases.is_queued")
+
+    def also_when_lost(turn: Any, item: Any) -> bool:
+        is_lost = item.lease is not None and not item.lease.expires_at
+        return bool(before(turn, item) or is_lost)
+
+    parts.replace("leases.is_queued", also_when_lost)
+
+
 MUTANTS = (
     mutant(
         SubmitsOnce,
@@ -312,5 +342,17 @@ MUTANTS = (
         "WRK-010.b",
         "BLOCK-0010",
         "Resources that are given back by an Event.",
+    ),
+    mutant(
+        waits_for_a_word_about_a_lost_lease,
+        "WRK-010.k",
+        "SCHED-0100",
+        "A projection that only Events may change.",
+    ),
+    mutant(
+        a_lost_lease_queues,
+        "WRK-003.a",
+        "SCHED-0101",
+        "A state machine that follows its own idea of the transition table.",
     ),
 )
