@@ -10,6 +10,14 @@ from reference_worker import leases, outbox
 from reference_worker.records import Ownership, WorkItem
 from reference_worker.turn import Turn
 
+BUDGET_DIMENSIONS = {
+    "financial": "financialLimit",
+    "modelTokens": "modelTokenLimit",
+    "toolCalls": "toolCallLimit",
+    "computeSeconds": "computeSecondsLimit",
+    "wallClockSeconds": "wallClockSecondsLimit",
+    "externalSideEffects": "externalSideEffectLimit",
+}
 EXTERNAL_RISKS = frozenset({"external", "high_risk", "destructive"})
 TERMS_CHANGED = "terms not accepted"
 CARD_CHANGED = "incompatible Agent Card"
@@ -63,6 +71,8 @@ def _set_back(turn: Turn, item: WorkItem) -> str | None:
 
 def is_unaffordable(turn: Turn, item: WorkItem) -> bool:
     """True if nothing is left of a dimension that the work needs."""
+    if used_up(item) is not None:
+        return True
     remaining = turn.runtime.policy.remaining.get(item.group_id, {})
     own = item.contract.limits()
     if item.contract.risk in EXTERNAL_RISKS:
@@ -74,6 +84,16 @@ def is_unaffordable(turn: Turn, item: WorkItem) -> bool:
         for name in remaining
         if name not in ("currency", "externalSideEffectLimit")
     )
+
+
+def used_up(item: WorkItem) -> str | None:
+    """The first limit of the contract that all runs together have reached, or None."""
+    budget, earlier, latest = item.contract.limits(), dict(item.spent), dict(item.spending)
+    for name, limit in BUDGET_DIMENSIONS.items():
+        used = earlier.get(name, 0) + latest.get(name, 0)
+        if limit in budget and used and used >= budget[limit]:
+            return limit
+    return None
 
 
 def unfit(turn: Turn, item: WorkItem) -> str | None:

@@ -28,8 +28,10 @@ def receive(turn: Turn, stimulus: Document) -> None:
     item = turn.item(run.work_item_id)
     handler = REPORTS.get(report["kind"])
     if item is not None and handler is not None:
+        operations.count_usage(turn, item, report.get("usage", {}))
+        item = turn.item(run.work_item_id) or item
         if report["kind"] in ("progress", "safe_point"):
-            operations.count_usage(turn, run, item, report.get("usage", {}))
+            operations.heed_budget(turn, run, item)
         handler(turn, run, item, report)
 
 

@@ -104,7 +104,9 @@ def absorb(
 def _afresh(item: WorkItem, ownership: Ownership | None, event: Document) -> dict[str, object]:
     """The counts at zero where a new Ownership Epoch begins."""
     if ownership is None or (item.ownership and item.ownership.epoch == ownership.epoch):
-        return {}
+        # Whoever unblocks work has seen what it used, and lets it use more.
+        is_unblocked = event["kind"] == "work.unblocked"
+        return {"spent": (), "spending": ()} if is_unblocked else {}
     return {
         "sequence": event.get("sequence", 0),
         "failures": 0,
@@ -112,6 +114,8 @@ def _afresh(item: WorkItem, ownership: Ownership | None, event: Document) -> dic
         "runs": 0,
         "not_before": 0,
         "side_effects": (),
+        "spent": (),
+        "spending": (),
     }
 
 

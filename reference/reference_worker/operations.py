@@ -14,14 +14,6 @@ from reference_worker.runtime import Phase, Run, Token
 from reference_worker.turn import Turn
 
 BUDGET_EXHAUSTED = "budget exhausted"
-BUDGET_DIMENSIONS = {
-    "financial": "financialLimit",
-    "modelTokens": "modelTokenLimit",
-    "toolCalls": "toolCallLimit",
-    "computeSeconds": "computeSecondsLimit",
-    "wallClockSeconds": "wallClockSecondsLimit",
-    "externalSideEffects": "externalSideEffectLimit",
-}
 
 
 def idempotency_key(item: WorkItem, operation_id: str) -> str:
@@ -114,14 +106,17 @@ def _is_exhausted(turn: Turn, item: WorkItem, token: Token, report: Document) ->
     return any(len(item.side_effects) >= limit for limit in limits)
 
 
-def count_usage(turn: Turn, run: Run, item: WorkItem, usage: Document) -> None:
+def count_usage(turn: Turn, item: WorkItem, usage: Document) -> None:
+    """Remember what the present run has used so far."""
+    if usage:
+        turn.change(item, spending=tuple({**dict(item.spending), **usage}.items()))
+
+
+def heed_budget(turn: Turn, run: Run, item: WorkItem) -> None:
     """Pause work that has used up what its contract allows, and escalate (MWP-AUT-004)."""
-    budget = item.contract.limits()
-    for name, limit in BUDGET_DIMENSIONS.items():
-        used = usage.get(name, 0)
-        if limit in budget and used and used >= budget[limit]:
-            escalate(turn, run, f"budget: {limit} is used up")
-            return
+    limit = eligibility.used_up(item)
+    if limit is not None:
+        escalate(turn, run, f"budget: {limit} is used up")
 
 
 def escalate(turn: Turn, run: Run, reason: str) -> None:

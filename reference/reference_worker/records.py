@@ -157,6 +157,8 @@ class WorkItem:
     side_effects: tuple[str, ...] = ()
     published: str = ""
     published_until: int = 0
+    spent: tuple[tuple[str, float], ...] = ()  # by the runs before, in this ownership
+    spending: tuple[tuple[str, float], ...] = ()  # by the latest run, from its beginning
 
 
 @frozen

@@ -6,6 +6,7 @@ failures; a crash or a preemption is no attempt.
 
 from __future__ import annotations
 
+from reference_worker import eligibility
 from reference_worker.instants import MICROS
 from reference_worker.records import WorkItem
 from reference_worker.turn import Turn
@@ -20,6 +21,8 @@ def delay_before_retry(turn: Turn, item: WorkItem, code: str) -> int | None:
     """
     contract = item.contract
     if code not in contract.retryable or item.failures >= contract.attempts_max:
+        return None
+    if eligibility.used_up(item) is not None:  # MWP-AUT-004
         return None
     delay = _backoff(contract.backoff, item.failures, contract.delay_max)
     return delay if turn.now + delay < contract.deadline else None

@@ -259,7 +259,16 @@ def _run(turn: Turn, item: WorkItem) -> None:
             "checkpointId": item.checkpoint.checkpoint_id,
             "checkpointHash": item.checkpoint.checkpoint_hash,
         }
-    turn.change(item, runs=item.runs + 1, waiting_retry=False)
+    earlier = dict(item.spent)
+    for name, used in item.spending:
+        earlier[name] = earlier.get(name, 0) + used
+    turn.change(
+        item,
+        runs=item.runs + 1,
+        waiting_retry=False,
+        spent=tuple(earlier.items()),
+        spending=(),
+    )
     turn.emit(effect)
     disclosure.publish(turn, item)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from worker_conformance.documents.json_types import JsonObject, find
 from worker_conformance.selftest.copies import Parts, altered, notes
+from worker_conformance.selftest.interposer import Interposer
 from worker_conformance.selftest.mutants.base import mutant
 
 
@@ -36,13 +38,16 @@ def withdrawn_whatever_else(parts: Parts) -> None:
 @altered
 def nearly_is_used_up(parts: Parts) -> None:
     """Takes a budget for used up when a safe point was asked for and little is left."""
-    before = parts.get("operations.count_usage")
+    before, used_up = parts.get("operations.heed_budget"), parts.get("eligibility.used_up")
+    evolve = parts.get("records.evolve")
 
-    def one_early(turn: Any, run: Any, item: Any, usage: Any) -> None:
-        more = {name: used + 1 for name, used in usage.items()}
-        before(turn, run, item, more if run.phase.value == "preempting" else usage)
+    def one_early(turn: Any, run: Any, item: Any) -> None:
+        nearly = evolve(item, spending=tuple((name, used + 1) for name, used in item.spending))
+        if run.phase.value == "preempting" and used_up(nearly):
+            parts.get("operations.escalate")(turn, run, "budget: nearly used up")
+        before(turn, run, item)
 
-    parts.replace("operations.count_usage", one_early)
+    parts.replace("operations.heed_budget", one_early)
 
 
 @altered
@@ -92,11 +97,62 @@ def reconciled_is_over(parts: Parts) -> None:
     parts.replace("eligibility.obstacle", charged)
 
 
+class SafePointsCostNothing(Interposer):
+    """Reads what was used from reports of progress, and not at safe points."""
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        report: Any = find(stimulus, "report")
+        if stimulus["type"] != "execution" or report["kind"] != "safe_point":
+            return stimulus
+        return {**stimulus, "report": {k: v for k, v in report.items() if k != "usage"}}
+
+
+@altered
+def a_budget_for_each_run(parts: Parts) -> None:
+    """Counts what is used anew with each run."""
+    used_up, evolve = parts.get("eligibility.used_up"), parts.get("records.evolve")
+    parts.replace("eligibility.used_up", lambda item: used_up(evolve(item, spent=())))
+
+
+@altered
+def a_pause_costs_the_budget(parts: Parts) -> None:
+    """Takes what earlier runs have used twice."""
+    used_up, evolve = parts.get("eligibility.used_up"), parts.get("records.evolve")
+
+    def twice(item: Any) -> Any:
+        spent = tuple((name, used * 2) for name, used in item.spent)
+        return used_up(evolve(item, spent=spent))
+
+    parts.replace("eligibility.used_up", twice)
+
+
+@altered
+def retries_on_credit(parts: Parts) -> None:
+    """Looks at attempts and deadline before a retry, and not at what is left to spend."""
+    delay, evolve = parts.get("retries.delay_before_retry"), parts.get("records.evolve")
+
+    def whatever_it_costs(turn: Any, item: Any, code: str) -> Any:
+        return delay(turn, evolve(item, spent=(), spending=()), code)
+
+    parts.replace("retries.delay_before_retry", whatever_it_costs)
+
+
+@altered
+def every_failure_costs_the_budget(parts: Parts) -> None:
+    """Does not try again what has used anything at all."""
+    delay = parts.get("retries.delay_before_retry")
+
+    def unused_only(turn: Any, item: Any, code: str) -> Any:
+        return None if item.spending else delay(turn, item, code)
+
+    parts.replace("retries.delay_before_retry", unused_only)
+
+
 MUTANTS = (
     mutant(
         one_reason_to_pause,
         "AUT-004.a",
-        "SCHED-0094 SCHED-0096",
+        "SCHED-0096",
         "A state machine in which a second signal of the same name is ignored.",
     ),
     mutant(
@@ -128,5 +184,35 @@ MUTANTS = (
         "WRK-021.b",
         "OFFLINE-0016",
         "A ledger that knows spent and unspent, and nothing in between.",
+    ),
+    mutant(
+        SafePointsCostNothing,
+        "AUT-004.a",
+        "SCHED-0094 OFFLINE-0015",
+        "A meter that is read where progress is shown.",
+    ),
+    mutant(
+        a_budget_for_each_run,
+        "AUT-004.a",
+        "SCHED-0102",
+        "A counter that lives as long as the process of one attempt.",
+    ),
+    mutant(
+        a_pause_costs_the_budget,
+        "WRK-010.b",
+        "SCHED-0103",
+        "Totals that are added to totals.",
+    ),
+    mutant(
+        retries_on_credit,
+        "AUT-004.a",
+        "RETRY-0017",
+        "A retry loop that knows attempts and delays only.",
+    ),
+    mutant(
+        every_failure_costs_the_budget,
+        "WRK-018.a",
+        "RETRY-0018",
+        "A guard against paying twice that never lets anything be paid twice.",
     ),
 )

@@ -128,7 +128,7 @@ class CancellationRevokesEverything(Interposer):
 @altered
 def budgets_uncounted(parts: Parts) -> None:
     """Lets work use more than its contract allows."""
-    parts.replace("operations.count_usage", lambda *_: None)
+    parts.replace("eligibility.used_up", lambda _: None)
 
 
 @altered
