@@ -30,6 +30,7 @@ def consider(turn: Turn) -> None:
             slots.move(turn, run, "withdraw")
             run.challenger = ""
             slots.tell(turn, run, "continue")
+            turn.touch(run.work_item_id)  # it may have to pause for a reason of its own
     if slots.free(turn) > 0:
         turn.runtime.challengers.clear()
         return

@@ -559,7 +559,7 @@ MUTANTS = (
     mutant(
         every_new_card_breaks,
         "IDN-003.b",
-        "ADMIT-0026 ADMIT-0061",
+        "ADMIT-0026 ADMIT-0061 ADMIT-0063",
         "Equality where compatibility was asked for.",
     ),
     mutant(

@@ -134,6 +134,19 @@ def undeclared_time_slicing(parts: Parts) -> None:
 
 
 @altered
+def withdrawn_without_a_look(parts: Parts) -> None:
+    """Lets work go on when a preemption loses its reason, and does not look for another one."""
+    consider = parts.get("preemption.consider")
+
+    def and_look_away(turn: Any) -> None:
+        known = dict(turn.touched)
+        consider(turn)
+        turn.touched = known
+
+    parts.replace("preemption.consider", and_look_away)
+
+
+@altered
 def no_shortest_run(parts: Parts) -> None:
     """Pauses work at the very start of its run, as often as something urgent arrives then."""
     parts.replace("preemption.SEGMENT", 0)
@@ -194,5 +207,11 @@ MUTANTS = (
         "WRK-015.e",
         "PREEMPT-0005 PREEMPT-0006 MON-0061 MON-0062",
         "Round robin borrowed from schedulers for which a switch costs nothing.",
+    ),
+    mutant(
+        withdrawn_without_a_look,
+        "IDN-003.b",
+        "ADMIT-0062",
+        "A check made at the change, and not when what hid it is over.",
     ),
 )
