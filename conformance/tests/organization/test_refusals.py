@@ -498,6 +498,16 @@ def test_a_scripted_code_answers_the_next_command_of_its_kind_only(desk) -> None
     assert isinstance(desk.receive(frame), Accepted)
 
 
+def test_two_copies_of_a_command_get_one_scripted_answer_at_one_instant(desk) -> None:
+    desk.reach("queued")
+    desk.organization.script_answer(Answer("work.start", "APPROVAL_REQUIRED"))
+    frame = desk.command("work.start", desk.payload())
+    refused(desk, desk.receive(frame), "APPROVAL_REQUIRED")
+    refused(desk, desk.receive(frame), "APPROVAL_REQUIRED")
+    desk.now += 1
+    assert isinstance(desk.receive(frame), Accepted)
+
+
 def test_a_silenced_command_has_not_happened(desk) -> None:
     desk.reach("queued")
     desk.organization.script_answer(Answer("work.start", "silence"))

@@ -193,6 +193,8 @@ class GroupAuthority:
                 return self._refused(about, refusal, command, now)
             if receipt.events is not None:
                 return Repeated(about, receipt.events)
+            if receipt.refusal is not None and receipt.refused_at == now:
+                return self._refused(about, receipt.refusal, command, now)
         scripted = self._shared.scripted(request.kind)
         if scripted is not None and scripted.code == "silence":
             if request.kind in PUT_DOWN_KINDS and about.work_item_id is not None:
@@ -203,7 +205,9 @@ class GroupAuthority:
             refusal_of(scripted) if scripted is not None else self._carried_out(request, now)
         )
         if isinstance(refusal_or_events, Refusal):
-            self._shared.receipts[request.action_id] = Receipt(protected, None)
+            stands = scripted is not None and not refusal_or_events.is_retryable
+            answer = refusal_or_events if stands else None
+            self._shared.receipts[request.action_id] = Receipt(protected, None, answer, now)
             return self._refused(about, refusal_or_events, command, now)
         events = tuple(one.event for one in refusal_or_events)
         self._shared.receipts[request.action_id] = Receipt(protected, events)

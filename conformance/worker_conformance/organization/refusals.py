@@ -30,13 +30,17 @@ class Refusal:
     retryable: bool | None = None
     retry_after_ms: int | None = None
 
+    @property
+    def is_retryable(self) -> bool:
+        """Whether the same Command may be accepted later."""
+        return self.code in RETRYABLE if self.retryable is None else self.retryable
+
     def document(self, frame: JsonObject, now: int) -> JsonObject:
         """The error document that answers the Command in `frame`."""
-        retryable = self.code in RETRYABLE if self.retryable is None else self.retryable
         document: JsonObject = {
             "code": self.code,
             "message": self.message,
-            "retryable": retryable,
+            "retryable": self.is_retryable,
             "occurredAt": text(now),
         }
         for member, value in (
@@ -50,7 +54,7 @@ class Refusal:
             document["currentRevision"] = self.current_revision
         if self.expected_revision is not None:
             document["expectedRevision"] = self.expected_revision
-        if retryable or self.retry_after_ms is not None:
+        if self.is_retryable or self.retry_after_ms is not None:
             after = self.retry_after_ms
             document["retryAfterMs"] = RETRY_AFTER_MS if after is None else after
         return document

@@ -16,6 +16,7 @@ from worker_conformance.organization.keys import Keyring
 from worker_conformance.organization.moves import Holder
 from worker_conformance.organization.names import Names
 from worker_conformance.organization.policy import Policy
+from worker_conformance.organization.refusals import Refusal
 from worker_conformance.scenario.model import AgentPlan, Answer
 
 RENEWAL_KIND = "ext.missionweaveprotocol.core.work_execution_lease_renew"
@@ -24,10 +25,16 @@ PAYLOAD_PATHS: Mapping[str, str] = {"ownershipEpoch": "/ownershipEpoch"}
 
 @frozen
 class Receipt:
-    """A Command that was authentic: its protected content and, if accepted, its Events."""
+    """A Command that was authentic: its protected content and, if accepted, its Events.
+
+    `refused_at` is when the scenario had it refused, with `refusal`: a second copy of the Command
+    that comes at the same instant gets the same answer (PROTOCOL 15.1).
+    """
 
     protected: bytes
     events: tuple[JsonObject, ...] | None
+    refusal: Refusal | None = None
+    refused_at: int | None = None
 
 
 @define
