@@ -127,10 +127,10 @@ def test_a_failure_leads_to_its_clause_command_vector_and_trace(drawn: RunResult
     failed = text[text.index('id="REPLAY-0007"') :]
     for part in (
         f'href="{SITE}/work-scheduling-and-recovery/#mwp-wrk-029"',
-        "--seed 1 REPLAY-0007</pre><button",
+        "<span>1</span> <span>REPLAY-0007</span></pre><button",
         "<summary>Vector REPLAY-0007 as YAML</summary>",
         "<summary>Trace: the history in 14 lines</summary>",
-        "--seed 1 --save-trace trace.jsonl REPLAY-0007</pre>",
+        "<span>trace.jsonl</span> <span>REPLAY-0007</span></pre>",
     ):
         assert part in failed
 
@@ -194,3 +194,12 @@ def test_an_adapter_error_says_once_why_and_shows_what_the_worker_wrote(
     assert text.count(reason) == 1
     assert '<details class="more" open><summary>Stderr' in text
     assert "the history in 1 line<" in text
+
+
+def test_every_check_can_be_cited_and_no_command_is_broken_within_a_word(
+    passing: RunResult, a_check: Callable[..., CheckResult]
+) -> None:
+    check = evolve(a_check("replay", 1), rerun="worker-conformance run --seed 7 REPLAY-0001")
+    text = page_of(evolve(passing, checks=(check,)))
+    assert f'href="#{check.check_id}">#{check.check_id}<' in text
+    assert "<span>run</span> <span>--seed</span> <span>7</span>" in text
