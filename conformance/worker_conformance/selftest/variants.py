@@ -17,6 +17,7 @@ from worker_conformance.documents.json_types import JsonObject, find, list_at, t
 from worker_conformance.judge.reading import command_of, frames_in, positions_in
 from worker_conformance.port.in_process import InProcessWorker
 from worker_conformance.scenario.clock import moment_of, text_of
+from worker_conformance.selftest import variants_of_choice as choice
 from worker_conformance.selftest.copies import Parts, altered, notes
 from worker_conformance.selftest.interposer import (
     Interposer,
@@ -27,22 +28,6 @@ from worker_conformance.selftest.interposer import (
     with_parameters,
 )
 from worker_conformance.selftest.speaker import events_in, with_frames
-from worker_conformance.selftest.variants_of_choice import (
-    DoesNoMoreThanItMust,
-    KeepsItsPresenceToItself,
-    LastGroupFirst,
-    LooksEveryFiveSeconds,
-    OneEffectAtATime,
-    SaysEveryCommandTwice,
-    SubmitsWhatIsPublished,
-    WaitsTwiceAsLongAsTold,
-    draws_lots,
-    goes_round_with_credit,
-    has_few_places,
-    preempts_what_began_last,
-    stamps_whole_seconds,
-    stands_still_offline,
-)
 from worker_conformance.selftest.variants_of_conduct import (
     AFreshSlotForEveryRun,
     AsksForShortLeases,
@@ -581,20 +566,21 @@ VARIANTS: Mapping[str, Variant] = {
         _variant(CountsPromisedSlots, "DISC-* SCHED-000?"),
         _variant(EndsItsRunsWhenItLeaves, "REPLAY-003? SCHED-004? ISOL-*"),
         _variant(SaysThatItHasStopped, "LEASE-* ISOL-* SCHED-002?"),
-        _variant(draws_lots, "SCHED-000[789] SCHED-001? PREEMPT-*"),
-        _variant(goes_round_with_credit, "SCHED-000[789] SCHED-001? PREEMPT-*"),
-        _variant(preempts_what_began_last, "PREEMPT-* SCHED-007? ISOL-001?"),
-        _variant(has_few_places, "ADMIT-001? SCHED-002? SCHED-007?"),
-        _variant(stands_still_offline, "OFFLINE-* SCHED-008?"),
-        _variant(KeepsItsPresenceToItself, "DISC-001?"),
-        _variant(DoesNoMoreThanItMust, "DISC-* RETRY-* OFFLINE-* BLOCK-*"),
-        _variant(OneEffectAtATime, "REPLAY-* PREEMPT-* LEASE-00[01]?"),
-        _variant(SaysEveryCommandTwice, "LEASE-* OFFLINE-001? SCHED-009?"),
-        _variant(LastGroupFirst, "SCHED-00[01]? ISOL-* DISC-*"),
-        _variant(SubmitsWhatIsPublished, "LEASE-008? SCHED-009? OFFLINE-* REPLAY-*"),
-        _variant(LooksEveryFiveSeconds, "LEASE-00[01]? RETRY-* BLOCK-*"),
-        _variant(WaitsTwiceAsLongAsTold, "SCHED-007? LEASE-008? RETRY-*"),
-        _variant(stamps_whole_seconds, "LEASE-003? SIGN-006? OFFLINE-* DISC-*"),
+        _variant(choice.draws_lots, "SCHED-000[789] SCHED-001? PREEMPT-*"),
+        _variant(choice.goes_round_with_credit, "SCHED-000[789] SCHED-001? PREEMPT-*"),
+        _variant(choice.preempts_what_began_last, "PREEMPT-* SCHED-007? ISOL-001?"),
+        _variant(choice.has_few_places, "ADMIT-001? SCHED-002? SCHED-007?"),
+        _variant(choice.accepts_when_it_has_room, "ADMIT-00* SCHED-000? SCHED-007? DISC-*"),
+        _variant(choice.stands_still_offline, "OFFLINE-* SCHED-008?"),
+        _variant(choice.KeepsItsPresenceToItself, "DISC-001?"),
+        _variant(choice.DoesNoMoreThanItMust, "DISC-* RETRY-* OFFLINE-* BLOCK-*"),
+        _variant(choice.OneEffectAtATime, "REPLAY-* PREEMPT-* LEASE-00[01]?"),
+        _variant(choice.SaysEveryCommandTwice, "LEASE-* OFFLINE-001? SCHED-009?"),
+        _variant(choice.LastGroupFirst, "SCHED-00[01]? ISOL-* DISC-*"),
+        _variant(choice.SubmitsWhatIsPublished, "LEASE-008? SCHED-009? OFFLINE-* REPLAY-*"),
+        _variant(choice.LooksEveryFiveSeconds, "LEASE-00[01]? RETRY-* BLOCK-*"),
+        _variant(choice.WaitsTwiceAsLongAsTold, "SCHED-007? LEASE-008? RETRY-*"),
+        _variant(choice.stamps_whole_seconds, "LEASE-003? SIGN-006? OFFLINE-* DISC-*"),
     )
 }
 """Every variant by its name."""

@@ -23,6 +23,7 @@ from worker_conformance.selftest.speaker import events_in
 SECOND = 1_000_000  # microseconds
 LOOKS_EVERY = 5 * SECOND
 PLACES = 6
+WAITING_PER_SLOT = 2
 SETTLE_LIMIT = 10_000
 
 
@@ -82,7 +83,7 @@ def draws_lots(parts: Parts) -> None:
 
 @altered
 def goes_round_with_credit(parts: Parts) -> None:
-    """Weighted round robin with credit: each round gives every flow what it is worth."""
+    """Gives every flow what it is worth in each round, and starts from the richest."""
     charge = parts.get(_CHARGE)
     savings: WeakKeyDictionary[object, dict[Any, float]] = WeakKeyDictionary()
 
@@ -93,7 +94,7 @@ def goes_round_with_credit(parts: Parts) -> None:
         credit = savings.setdefault(scheduler, {})
         for name in [one for one in credit if one not in ready]:
             del credit[name]  # what waits for nothing saves nothing
-        while (chosen := next((n for n in ready if credit.get(n, 0) >= 1), None)) is None:
+        while credit.get(chosen := max(ready, key=lambda n: credit.get(n, 0)), 0) < 1:
             dearest = max(flow.cost for flow in ready.values())
             for name, flow in ready.items():
                 credit[name] = credit.get(name, 0) + dearest / flow.cost
@@ -129,6 +130,21 @@ def has_few_places(parts: Parts) -> None:
     queued_max = parts.get("policy.Policy.queued_max")
     parts.replace("policy.Policy.queued_max", lambda policy: min(PLACES, queued_max(policy)))
     parts.declare(queueCapacity=PLACES)
+
+
+@altered
+def accepts_when_it_has_room(parts: Parts) -> None:
+    """Lets offers lie while two pieces of work for each slot wait, and says that it holds two."""
+    answer = parts.get("admission.review")
+
+    def answered(turn: Any, item: Any) -> None:
+        if len(turn.runtime.waiting) >= WAITING_PER_SLOT * turn.runtime.agent.slots_max:
+            turn.runtime.timers.set(turn.now + LOOKS_EVERY, item.work_item_id)
+        else:
+            answer(turn, item)
+
+    parts.replace("admission.review", answered)
+    parts.declare(queueCapacity=WAITING_PER_SLOT)
 
 
 # --- abstention ---------------------------------------------------------------------------

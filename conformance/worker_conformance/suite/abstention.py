@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from worker_conformance.documents.json_types import JsonObject, find
 from worker_conformance.judge.trace import EntryKind, Trace
 from worker_conformance.port.declaration import Parameters
+from worker_conformance.scenario.model import Act, ActKind, Publish, Scenario
 from worker_conformance.scenario.needs import CONSIDERS, UNDIVIDED
 
 
@@ -23,6 +24,29 @@ def fallen_away(needs: Iterable[str], parameters: Parameters) -> str | None:
         if need == UNDIVIDED and parameters.time_slicing:
             return "the Worker says that it slices time"
     return None
+
+
+def crowded_out(scenario: Scenario, parameters: Parameters) -> str | None:
+    """Why a scenario offers more than the Worker says that it holds, or None.
+
+    A Worker that holds little need not decline what is on top: it may let the offer lie.
+    """
+    offered = {act.work for act in _acts(scenario) if act.kind in OFFERS}
+    if len(offered) <= parameters.queue_capacity:
+        return None
+    return f"the Worker says that it holds {parameters.queue_capacity} of {len(offered)} WorkItems"
+
+
+def _acts(scenario: Scenario) -> Iterable[Act]:
+    for acts in scenario.log.values():
+        yield from acts
+    for step in scenario.steps:
+        if isinstance(step.action, Publish):
+            for acts in step.action.acts.values():
+                yield from acts
+
+
+OFFERS = frozenset({ActKind.OFFER, ActKind.OFFER_BOTH})
 
 
 def abstained(needs: Iterable[str], parameters: Parameters) -> tuple[str, ...]:

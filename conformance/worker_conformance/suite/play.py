@@ -36,7 +36,12 @@ from worker_conformance.scenario.model import (
     Scenario,
     Step,
 )
-from worker_conformance.suite.abstention import abstained, broken_abstention, fallen_away
+from worker_conformance.suite.abstention import (
+    abstained,
+    broken_abstention,
+    crowded_out,
+    fallen_away,
+)
 from worker_conformance.suite.actions import perform
 from worker_conformance.suite.patience import Patience, leaves_time
 from worker_conformance.suite.world import NeverRests, OutOfReach, World
@@ -95,7 +100,7 @@ def play(
 
     Raises AdapterError where the adapter breaks the Port; the caller decides how to go on.
     """
-    not_judged = fallen_away(scenario.needs, parameters)
+    not_judged = fallen_away(scenario.needs, parameters) or crowded_out(scenario, parameters)
     if not_judged:
         trace = Trace(scenario.id, seed)
         return Played(Verdict.ABSTAINED, 0, not_judged, None, (), (), trace)
