@@ -110,8 +110,10 @@ def _too_late(turn: Turn, item: WorkItem) -> bool:
 
 
 def _hopeless(turn: Turn, item: WorkItem) -> bool:
-    standings = (turn.projection.standing(other) for other in item.contract.dependencies)
-    return any(standing in LOST_DEPENDENCIES for standing in standings)
+    standing = turn.projection.standing
+    return any(
+        standing(item.group_id, other) in LOST_DEPENDENCIES for other in item.contract.dependencies
+    )
 
 
 def _full(turn: Turn, item: WorkItem) -> bool:

@@ -145,7 +145,7 @@ def _unmet(turn: Turn, item: WorkItem) -> str | None:
     group = turn.group(item.group_id)
     sees_all = group is not None and group.full_history
     for dependency in item.contract.dependencies:
-        standing = turn.projection.standing(dependency)
+        standing = turn.projection.standing(item.group_id, dependency)
         if standing != "verified" and (standing is not None or sees_all):
             return "dependency"
     return None

@@ -133,9 +133,8 @@ def _index_dependencies(turn: Turn, work_item_id: str, dependencies: tuple[str, 
 
 def forget(turn: Turn, group_id: str, work_item_id: str, state: str) -> None:
     """Keep only how the item stands, for those that depend on it."""
-    del group_id
     turn.projection.items.drop(work_item_id)
-    turn.projection.new_standings[work_item_id] = state
+    turn.projection.new_standings[group_id, work_item_id] = state  # MWP-WRK-008: by this log
     turn.touch(work_item_id)
     for dependent in turn.runtime.dependents.get(work_item_id, ()):
         turn.touch(dependent)

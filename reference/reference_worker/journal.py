@@ -20,7 +20,7 @@ from reference_worker.records import from_row, to_row
 FILE_NAME = "worker.sqlite3"
 SYNCHRONOUS = "FULL"  # a commit is on the disk before its effects leave
 SEAL_LENGTH = 8  # hexadecimal digits in front of each row: SQLite's pages carry no checksum
-LAYOUT = 4  # raised whenever a record's fields change; an older file is rebuilt by Replay
+LAYOUT = 5  # raised whenever a record's fields change; an older file is rebuilt by Replay
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS state (
@@ -31,7 +31,8 @@ CREATE TABLE IF NOT EXISTS receipts (
     digest TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS standings (
-    work_item_id TEXT PRIMARY KEY, state TEXT NOT NULL
+    group_id TEXT NOT NULL, work_item_id TEXT NOT NULL, state TEXT NOT NULL,
+    PRIMARY KEY (group_id, work_item_id)
 ) WITHOUT ROWID;
 """
 
@@ -105,7 +106,8 @@ class Journal:
                 [(i, r.group_id, r.sequence, r.digest) for i, r in projection.new_receipts.items()],
             )
             connection.executemany(
-                "INSERT OR REPLACE INTO standings VALUES (?, ?)", projection.new_standings.items()
+                "INSERT OR REPLACE INTO standings VALUES (?, ?, ?)",
+                [(*key, state) for key, state in projection.new_standings.items()],
             )
             connection.execute("COMMIT")
         except sqlite3.Error as problem:
@@ -146,14 +148,15 @@ class Journal:
             raise JournalError("JOURNAL_UNREADABLE", str(problem), hint) from None
         return {i: Receipt(group_id, sequence, text) for i, group_id, sequence, text in rows}
 
-    def standing(self, work_item_id: str) -> str | None:
+    def standing(self, group_id: str, work_item_id: str) -> str | None:
         """See projection.Recall."""
-        row = self._look_up("SELECT state FROM standings WHERE work_item_id = ?", work_item_id)
+        query = "SELECT state FROM standings WHERE group_id = ? AND work_item_id = ?"
+        row = self._look_up(query, group_id, work_item_id)
         return None if row is None else str(row[0])
 
-    def _look_up(self, query: str, key: str) -> tuple[object, ...] | None:
+    def _look_up(self, query: str, *key: str) -> tuple[object, ...] | None:
         try:
-            row: tuple[object, ...] | None = self._connection.execute(query, (key,)).fetchone()
+            row: tuple[object, ...] | None = self._connection.execute(query, key).fetchone()
         except sqlite3.Error as problem:
             hint = "empty the state directory; Replay rebuilds it"
             raise JournalError("JOURNAL_UNREADABLE", str(problem), hint) from None

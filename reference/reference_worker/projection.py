@@ -35,8 +35,8 @@ class Recall(Protocol):
     def receipts(self, event_ids: Iterable[str]) -> dict[str, Receipt]:
         """The receipts of many Events at once, of those that have one."""
 
-    def standing(self, work_item_id: str) -> str | None:
-        """The last known state of a WorkItem that this Worker does not hold."""
+    def standing(self, group_id: str, work_item_id: str) -> str | None:
+        """The last known state, by a Group's log, of a WorkItem that this Worker does not hold."""
 
 
 class NothingRecalled:
@@ -51,7 +51,7 @@ class NothingRecalled:
         del event_ids
         return {}
 
-    def standing(self, work_item_id: str) -> str | None:  # noqa: ARG002 - the protocol's signature
+    def standing(self, group_id: str, work_item_id: str) -> str | None:  # noqa: ARG002 - the protocol's signature
         """No WorkItem was ever seen."""
         return None
 
@@ -141,7 +141,7 @@ class Projection:
     flows: Table[records.Flow] = field(factory=lambda: Table("flows", records.Flow))
     sessions: Table[records.Session] = field(factory=lambda: Table("sessions", records.Session))
     new_receipts: dict[str, Receipt] = field(factory=dict)
-    new_standings: dict[str, str] = field(factory=dict)
+    new_standings: dict[tuple[str, str], str] = field(factory=dict)
     recalled: dict[str, Receipt | None] = field(factory=dict)
 
     def tables(self) -> tuple[Table[attrs.AttrsInstance], ...]:
@@ -159,12 +159,13 @@ class Projection:
         """Look the receipts of a batch up at once; one by one takes ten times as long."""
         self.recalled = {**dict.fromkeys(event_ids), **self.recall.receipts(event_ids)}
 
-    def standing(self, work_item_id: str) -> str | None:
-        """The last known state of any WorkItem."""
+    def standing(self, group_id: str, work_item_id: str) -> str | None:
+        """The last known state of any WorkItem, by its own Group's log and no other's."""
         held = self.items.get(work_item_id)
-        if held is not None:
+        if held is not None and held.group_id == group_id:
             return held.state
-        return self.new_standings.get(work_item_id) or self.recall.standing(work_item_id)
+        key = (group_id, work_item_id)
+        return self.new_standings.get(key) or self.recall.standing(*key)
 
     @property
     def session(self) -> records.Session:

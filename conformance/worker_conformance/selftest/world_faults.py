@@ -49,7 +49,7 @@ def snapshot_forgets_ended_work(parts: Parts) -> None:
     def forgetful(turn: Any, group: Any, document: Any, payload: Any, event: Any) -> None:
         absorb(turn, group, document, payload, event)
         if event["kind"] == SNAPSHOT:
-            turn.projection.new_standings.pop(document["workItemId"], None)
+            turn.projection.new_standings.pop((group.group_id, document["workItemId"]), None)
 
     parts.replace("facts.absorb", forgetful)
 
@@ -97,9 +97,8 @@ def ended_work_lost_by_a_crash(parts: Parts) -> None:
         memory.update(projection.new_standings)
         commit(journal, projection)
 
-    def recalled(journal: Any, work_item_id: str) -> str | None:
-        found: str | None = journal.__dict__.get("memory", {}).get(work_item_id)
-        return found
+    def recalled(journal: Any, *key: str) -> Any:
+        return journal.__dict__.get("memory", {}).get(key)
 
     parts.replace("journal.Journal.commit", remembering)
     parts.replace("journal.Journal.standing", recalled)

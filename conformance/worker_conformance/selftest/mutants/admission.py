@@ -445,7 +445,7 @@ MUTANTS = (
     mutant(
         accepts_what_can_never_start,
         "WRK-005.a",
-        "ADMIT-0009",
+        "ADMIT-0009 ISOL-0033",
         "Dependencies are looked at when work is started.",
     ),
     mutant(

@@ -364,7 +364,26 @@ class ScrubsTooMuch(_KnowsWhoRuns):
         return super()._done(effect)
 
 
+@altered
+def guards_what_it_holds(parts: Parts) -> None:
+    """Keeps the home of the WorkItems that it has, and believes any Group about all others."""
+    before = parts.get("facts.forget")
+
+    def forget(turn: Any, group_id: str, work_item_id: str, state: str) -> None:
+        before(turn, group_id, work_item_id, state)
+        for known in turn.projection.groups.names():
+            turn.projection.new_standings[known, work_item_id] = state
+
+    parts.replace("facts.forget", forget)
+
+
 MUTANTS = (
+    mutant(
+        guards_what_it_holds,
+        "WRK-008.a",
+        "ISOL-0032",
+        "A check of ownership, where the rows that are not owned have no owner to check.",
+    ),
     mutant(
         NeighbourInTheEstimate,
         "WRK-012.d",

@@ -320,9 +320,8 @@ def dependencies_looked_at_once(parts: Parts) -> None:
     """Does not look at waiting work again when something it depends on is verified."""
 
     def forget(turn: Any, group_id: str, work_item_id: str, state: str) -> None:
-        del group_id
         turn.projection.items.drop(work_item_id)
-        turn.projection.new_standings[work_item_id] = state
+        turn.projection.new_standings[group_id, work_item_id] = state
         turn.touch(work_item_id)
 
     parts.replace("facts.forget", forget)

@@ -27,7 +27,9 @@ def submitted_is_enough(parts: Parts) -> None:
     unmet = parts.get("eligibility._unmet")
 
     def met_early(turn: Any, item: Any) -> str | None:
-        standings = {turn.projection.standing(one) for one in item.contract.dependencies}
+        standings = {
+            turn.projection.standing(item.group_id, one) for one in item.contract.dependencies
+        }
         return None if standings <= {"submitted", "verified"} else unmet(turn, item)
 
     parts.replace("eligibility._unmet", met_early)
