@@ -21,6 +21,13 @@ class PausesAtOnce(Interposer):
         return (effect, {**effect, "type": "pause"}) if effect["type"] == "preempt" else (effect,)
 
 
+class WithdrawsInSilence(Interposer):
+    """Takes a preemption back without a word to the work that was asked for a safe point."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        return () if effect["type"] == "continue" else (effect,)
+
+
 class StartsPaused(Interposer):
     """Puts resumed work into its slot and pauses it there until somebody asks for it."""
 
@@ -197,9 +204,15 @@ MUTANTS = (
         "The Checkpoint's reference lives in the runner's process.",
     ),
     mutant(
+        WithdrawsInSilence,
+        "WRK-010.b",
+        "PREEMPT-0026",
+        "A request that is cancelled where it was made, and not where it was heard.",
+    ),
+    mutant(
         preempted_work_disappears,
         "WRK-015.d",
-        "PREEMPT-0003 PREEMPT-0022",
+        "PREEMPT-0003 PREEMPT-0022 PREEMPT-0027",
         "A state between 'queued' and 'running' that no loop looks at.",
     ),
     mutant(
