@@ -141,9 +141,9 @@ def _give_up_starts(turn: Turn) -> None:
 def _reconnected(turn: Turn, stimulus: Document) -> None:
     """A new handshake: a new Session Epoch, and every old lease is revoked."""
     session = turn.projection.session
-    turn.projection.session = evolve(
-        session, session_epoch=max(session.session_epoch, stimulus["sessionEpoch"]), fenced_by=0
-    )
+    epoch = max(session.session_epoch, stimulus["sessionEpoch"])
+    fenced_by = session.fenced_by if session.fenced_by > epoch else 0
+    turn.projection.session = evolve(session, session_epoch=epoch, fenced_by=fenced_by)
     for entry in stimulus.get("memberships", ()):
         group = turn.group(entry["groupId"])
         if group is not None and entry["membershipEpoch"] > group.membership_epoch:  # MWP-EVT-001

@@ -243,6 +243,28 @@ def test_a_higher_session_silences_the_old_runtime(organization: Make) -> None:
     assert org.deliver(org.offer("a2")) == []
 
 
+@pytest.mark.parametrize(("known", "given", "said"), [(3, 2, set()), (3, 3, {"frame"})])
+def test_a_handshake_under_a_session_that_is_over_wakes_nobody(
+    organization: Make, known: int, given: int, said: set[str]
+) -> None:
+    """MWP-IDN-008: only an epoch that is not lower than the highest known one ends the silence."""
+    org = organization()
+    org.open()
+    event = org.event(
+        A,
+        "ext.missionweaveprotocol.identity.session_opened",
+        {"agentId": "urn:test:agent:w", "sessionEpoch": known},
+    )
+    org.logs[A].pop()
+    for name in ("groupId", "sequence", "aggregateRevision", "signature"):
+        del event[name]
+    org.deliver(org.sign(event, "authority", event["occurredAt"]))
+    org.handle("link", state="down")
+    memberships = [{"groupId": A, "membershipEpoch": 1}]
+    effects = org.handle("link", state="up", sessionEpoch=given, memberships=memberships)
+    assert {e["type"] for e in effects} == said
+
+
 @pytest.mark.parametrize("claimed", [{}, {"groupId": A, "missionId": "urn:test:mission:A"}])
 def test_another_groups_event_changes_nothing_of_a_work_item(
     organization: Make, claimed: dict[str, str]
