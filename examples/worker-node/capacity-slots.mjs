@@ -53,6 +53,7 @@ export class CapacitySlots {
       const lease = item.leases.execution;
       if (item.state !== "active" || !lease || item.refused || item.session.ranUnder === lease.leaseId) continue;
       const group = this.session.groups.get(item.groupId);
+      if (this.session.now < millis(lease.startsAt)) { this.session.wakeBy(millis(lease.startsAt)); continue; }
       if (this.session.now < (item.session.retryAt ?? 0)) { this.session.wakeBy(item.session.retryAt); continue; }
       if (!this.session.canSend(group) || !this.mayRun(item, lease.leaseId)) continue;
       const promised = this.of(item); // a retry gave its place up, and waits for another in the quota

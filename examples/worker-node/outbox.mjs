@@ -89,5 +89,6 @@ export class Outbox {
 export function holdsLease(session, item, leaseId) {
   const lease = item.leases.execution;
   return item.state === "active" && lease?.leaseId === leaseId && lease.sessionEpoch === session.sessionEpoch
-    && lease.holderAgentId === session.agent.agentId && session.now < millis(lease.expiresAt);
+    && lease.holderAgentId === session.agent.agentId
+    && session.now >= millis(lease.startsAt) && session.now < millis(lease.expiresAt);
 }

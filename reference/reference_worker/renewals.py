@@ -20,8 +20,6 @@ def review(turn: Turn, item: WorkItem) -> None:
     """Renew a lease in use, early enough for several attempts, and watch its boundaries."""
     lease = current_lease(turn, item)
     if lease is None:
-        if item.lease is not None and turn.now < item.lease.starts_at:
-            turn.runtime.timers.set(item.lease.starts_at, item.work_item_id)
         return
     turn.runtime.timers.set(lease.expires_at, item.work_item_id)
     if item.suspended or outbox.has_outstanding(turn, item, RENEWAL_KIND):

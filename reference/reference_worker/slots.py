@@ -230,6 +230,8 @@ def claim(turn: Turn, item: WorkItem) -> None:
         turn.runtime.claims.pop(item.work_item_id, None)
         if lease is not None and turn.now < item.not_before:
             turn.runtime.timers.set(item.not_before, item.work_item_id)
+        if item.lease is not None and turn.now < item.lease.starts_at:
+            turn.runtime.timers.set(item.lease.starts_at, item.work_item_id)
 
 
 def _run(turn: Turn, item: WorkItem) -> None:

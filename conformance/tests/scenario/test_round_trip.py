@@ -136,6 +136,7 @@ def work_plans(name: str, group: str, before: list[str]) -> st.SearchStrategy[Wo
         backoff=st.sampled_from(plans.BACKOFFS),
         retryable=st.lists(CODES, max_size=2).map(tuple),
         lease_seconds=SECONDS,
+        lease_delay_seconds=SECONDS,
         budget=BUDGETS,
         lacks=st.none() | st.sampled_from(plans.PARTS),
         extension=st.none() | st.sampled_from(["critical", "optional"]),

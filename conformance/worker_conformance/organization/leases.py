@@ -28,8 +28,9 @@ class Place:
 class Lease:
     """One lease; times are microseconds since the scenario's epoch.
 
-    `start_by` is set for ownership only. A lease is `active` until it is closed; running out
-    changes nothing in it, because an expiry has no Event.
+    `starts_at` is set where it begins later than it is issued, `start_by` for ownership only. A
+    lease is `active` until it is closed; running out changes nothing in it, because an expiry has
+    no Event.
     """
 
     lease_id: str
@@ -40,6 +41,7 @@ class Lease:
     ownership_epoch: int
     issued_at: int
     expires_at: int
+    starts_at: int | None = None
     start_by: int | None = None
     renewals: int = 0
     renewed_at: int | None = None
@@ -48,8 +50,12 @@ class Lease:
     reason: str = ""
 
     def is_current(self, now: int) -> bool:
-        """Whether it is active and has not run out: `now` = expiry is expired."""
-        return self.state == "active" and now < self.expires_at
+        """Whether it is active, has begun and has not run out: `now` = expiry is expired."""
+        return self.state == "active" and self.begins_at() <= now < self.expires_at
+
+    def begins_at(self) -> int:
+        """From when on it allows anything."""
+        return self.issued_at if self.starts_at is None else self.starts_at
 
     def renewed(self, now: int, expires_at: int) -> Lease:
         """The same lease, running longer."""
@@ -76,7 +82,7 @@ class Lease:
             "sessionEpoch": self.session_epoch,
             "ownershipEpoch": self.ownership_epoch,
             "issuedAt": text(self.issued_at),
-            "startsAt": text(self.issued_at),
+            "startsAt": text(self.begins_at()),
             "expiresAt": text(self.expires_at),
             "state": self.state,
             "renewalCount": self.renewals,

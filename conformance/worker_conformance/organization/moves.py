@@ -82,7 +82,7 @@ def accept_offer(item: Item, accepted: Offer, holder: Holder, lease_id: str, now
 
 def start(item: Item, holder: Holder, lease_id: str, seconds: float, now: int) -> Moved:
     """Grant the Execution Lease, never beyond the ownership lease."""
-    owner = owner_of(item)
+    owner, delay = owner_of(item), item.plan.lease_delay_seconds * SECOND
     lease = Lease(
         lease_id=lease_id,
         lease_type=EXECUTION,
@@ -92,6 +92,7 @@ def start(item: Item, holder: Holder, lease_id: str, seconds: float, now: int) -
         ownership_epoch=owner.epoch,
         issued_at=now,
         expires_at=_expiry(owner, seconds, now),
+        starts_at=now + delay if delay else None,
     )
     changed = evolve(
         item.moved(Transition.START, now),

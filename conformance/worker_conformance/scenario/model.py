@@ -128,6 +128,7 @@ class WorkPlan:
     start_by_seconds: int = FAR_SECONDS
     ownership_seconds: int = FAR_SECONDS
     lease_seconds: int = LEASE_SECONDS
+    lease_delay_seconds: int = 0
     budget: Mapping[str, int] = field(factory=dict)
     lacks: str | None = None
     extension: str | None = None

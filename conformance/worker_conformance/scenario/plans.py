@@ -127,6 +127,7 @@ CONTRACT_MEMBERS = (
     Member("start_by", "start_by_seconds", DURATION),
     Member("ownership", "ownership_seconds", DURATION),
     Member("lease", "lease_seconds", DURATION),
+    Member("lease_delay", "lease_delay_seconds", DURATION),
     Member("budget", "budget", BUDGET),
     Member("lacks", "lacks", choice(*PARTS)),
     Member("extension", "extension", choice("critical", "optional")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -317,7 +317,44 @@ class FirstSessionForEver(Interposer):
         return (self.speaker.changed(effect, sessionEpoch=self._epoch),)
 
 
+@altered
+def leases_begin_when_granted(parts: Parts) -> None:
+    """Looks when a lease ends, and never when it begins."""
+    _reads_leases(parts, lambda lease, _: evolve(lease, starts_at=0))
+
+
+@altered
+def leases_begin_at_once_or_never(parts: Parts) -> None:
+    """Has no use for a lease that does not begin at the moment in which it is granted."""
+    _reads_leases(
+        parts,
+        lambda lease, document: lease if document["startsAt"] == document["issuedAt"] else None,
+    )
+
+
+def _reads_leases(parts: Parts, read: Callable[[Any, Any], Any]) -> None:
+    before = parts.get("contracts._lease")
+
+    def otherwise(document: Any, lease: Any) -> Any:
+        found = before(document, lease)
+        return None if found is None else read(found, lease)
+
+    parts.replace("contracts._lease", otherwise)
+
+
 MUTANTS = (
+    mutant(
+        leases_begin_when_granted,
+        "WRK-013.a",
+        "LEASE-0090 MON-0010",
+        "Expiry is looked at, because that is where it went wrong before.",
+    ),
+    mutant(
+        leases_begin_at_once_or_never,
+        "WRK-010.b",
+        "LEASE-0091",
+        "A grant that is looked at once, when it arrives.",
+    ),
     mutant(
         RunsOnItsOwnCommand,
         "WRK-013.a",
