@@ -6,6 +6,7 @@ import pytest
 
 from worker_conformance.port.locate import locate
 from worker_conformance.scenario.loader import load_text
+from worker_conformance.scenario.model import MISFILED
 from worker_conformance.suite.bench import Bench
 
 SCENE = """
@@ -38,7 +39,7 @@ REPLAYED, FROM_A_SNAPSHOT = "  - publish: {A: [message]}", "  - truncate: {A: 3}
 
 
 @pytest.mark.parametrize("between", [REPLAYED, FROM_A_SNAPSHOT], ids=["replayed", "snapshot"])
-@pytest.mark.parametrize("what", ["work", "claim", "membership"])
+@pytest.mark.parametrize("what", MISFILED)
 def test_a_lawful_worker_is_blamed_for_nothing(what: str, between: str) -> None:
     scenario = load_text(SCENE.format(what=what, between=between), "misfiled")
     with Bench(locate("reference_worker:factory")) as bench:

@@ -156,6 +156,8 @@ def _misfiled(ledger: Ledger, act: Act, now: int) -> _Done:
         plan = evolve(ledger.plan, name=home)
         document = ledger.first_membership.ended(now).document(plan, ledger.names)
         done = append(ledger, act, now, "membership.ended", {"membership": document})
+    elif what == "approval":
+        done = _misfiled_approval(ledger, act, home, item, now)
     else:
         reason = "Filed in the wrong Group."
         moved = moves.end(item, Transition.CANCEL, reason, now)
@@ -164,6 +166,18 @@ def _misfiled(ledger: Ledger, act: Act, now: int) -> _Done:
             payload = _claimed(payload, home, ledger)
         done = append(ledger, act, now, "work.cancelled", payload, item=moved.item)
     return _without_effect(ledger, done)
+
+
+def _misfiled_approval(ledger: Ledger, act: Act, home: str, item: Item, now: int) -> _Done:
+    """An Approval of another Group's work, in this log; that Group's Authority is deceived too."""
+    expires_at = now + GRANT_SECONDS * SECOND
+    approval = _signed_approval(ledger, _approval(ledger, item, now), "")
+    payload = payloads.approval_granted(approval, item, item.epoch, expires_at)
+    kind = "approval.execution.granted"
+    done = append(ledger, act, now, kind, payload, item=item, role="approver")
+    granted = evolve(item, grants=(*item.grants, Grant(item.epoch, expires_at)))
+    ledger.shared.items_of[home][item.name] = granted
+    return done
 
 
 def _claimed(payload: JsonObject, home: str, ledger: Ledger) -> JsonObject:

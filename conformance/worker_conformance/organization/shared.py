@@ -61,7 +61,7 @@ class Shared:
     unanswered: set[str] = field(factory=set)
     paused_until: dict[str, int] = field(factory=dict)
     homes: dict[str, str] = field(factory=dict)
-    items_of: dict[str, Mapping[str, Item]] = field(factory=dict)
+    items_of: dict[str, dict[str, Item]] = field(factory=dict)
     grown: set[str] = field(factory=set)
     wall_offset: int = 0
     freshness: int | None = None

@@ -202,8 +202,8 @@ FALSE_APPROVALS = ("signature", "approver", "decision")
 """An Approval whose signature is wrong, whose approver may not approve, or that denies."""
 
 
-MISFILED = ("work", "claim", "membership")
-"""Of another Group: an end of work, the same with a claim on it, an end of a Membership."""
+MISFILED = ("work", "claim", "membership", "approval")
+"""Of another Group: an end of work, the same with a claim on it, a Membership's end, a grant."""
 
 
 HARD_DATA = ("numbers", "names", "text")

@@ -377,7 +377,43 @@ def guards_what_it_holds(parts: Parts) -> None:
     parts.replace("facts.forget", forget)
 
 
+@altered
+def approvals_of_any_group(parts: Parts) -> None:
+    """Looks in an Approval for the WorkItem that it names, and not in whose log it stands."""
+    facts, before = parts.module("facts"), parts.get("facts._approval_fact")
+
+    def of_any(turn: Any, group: Any, event: Any) -> None:
+        item = turn.item(event["payload"].get("workItemId"))
+        before(turn, turn.group(item.group_id) if item else group, event)
+
+    facts.FACTS = {**facts.FACTS, "approval.execution.granted": of_any}
+
+
+@altered
+def approvals_of_its_first_group(parts: Parts) -> None:
+    """Hears of approvals in one Group alone, the first that it is in."""
+    facts, before = parts.module("facts"), parts.get("facts._approval_fact")
+
+    def of_first(turn: Any, group: Any, event: Any) -> None:
+        if group.group_id == next(iter(turn.projection.groups.names())):
+            before(turn, group, event)
+
+    facts.FACTS = {**facts.FACTS, "approval.execution.granted": of_first}
+
+
 MUTANTS = (
+    mutant(
+        approvals_of_any_group,
+        "WRK-008.a",
+        "ISOL-0034 MON-0014",
+        "A signature that is good, and a reader who asks nothing else.",
+    ),
+    mutant(
+        approvals_of_its_first_group,
+        "WRK-010.b",
+        "ISOL-0035",
+        "A subscription that was made for the only tenant there was.",
+    ),
     mutant(
         guards_what_it_holds,
         "WRK-008.a",
