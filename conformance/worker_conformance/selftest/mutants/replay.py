@@ -294,7 +294,57 @@ class RunsAgainOnRedelivery(Interposer):
                 yield {**self._runs[str(lease_id)], "slotId": "s9"}
 
 
+@altered
+def steps_through_what_waits(parts: Parts) -> None:
+    """Works off what waited for a gap to close, one number for each, twins included."""
+    process = parts.get("inbox._process")
+
+    def keep(turn: Any, group: Any, event: Any, signing_hash: str) -> None:
+        waiting, place = turn.runtime.buffers.setdefault(group.group_id, {}), event["sequence"]
+        while place in waiting and waiting[place][1] != signing_hash:
+            place += 1
+        waiting[place] = (event, signing_hash)
+
+    def step(turn: Any, group: Any, event: Any, signing_hash: str) -> None:
+        process(turn, group, event, signing_hash)
+        turn.change_group(turn.group(group.group_id), cursor=group.cursor + 1)
+
+    parts.replace("inbox._buffer", keep)
+    parts.replace("inbox._process", step)
+
+
+@altered
+def repetition_in_a_gap_is_an_attack(parts: Parts) -> None:
+    """Hears no more of a Group that sends an Event again which still waits for its turn."""
+    buffer, sequence = parts.get("inbox._buffer"), parts.get("inbox._sequence")
+
+    def suspicious(turn: Any, group: Any, event: Any, signing_hash: str) -> None:
+        waiting = turn.runtime.buffers.get(group.group_id, {})
+        if waiting.get(event["sequence"], ("", ""))[1] == signing_hash:
+            notes(turn).setdefault("closed", set()).add(group.group_id)
+        buffer(turn, group, event, signing_hash)
+
+    def heard(turn: Any, group: Any, event: Any, signing_hash: str) -> None:
+        if group.group_id not in notes(turn).get("closed", ()):
+            sequence(turn, group, event, signing_hash)
+
+    parts.replace("inbox._buffer", suspicious)
+    parts.replace("inbox._sequence", heard)
+
+
 MUTANTS = (
+    mutant(
+        steps_through_what_waits,
+        "WRK-029.d",
+        "REPLAY-0072 MON-0001",
+        "A queue in front of a counter.",
+    ),
+    mutant(
+        repetition_in_a_gap_is_an_attack,
+        "WRK-029.a",
+        "REPLAY-0073",
+        "Replay protection that does not know at-least-once delivery.",
+    ),
     mutant(
         AnswersNoPing,
         "EVT-011.a",
