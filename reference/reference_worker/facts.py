@@ -30,7 +30,7 @@ ENDED_STATES = frozenset({"verified", "cancelled", "failed"})
 def apply(turn: Turn, group: Group, event: Document) -> None:
     """Change the projections by one Group Event; unknown kinds change nothing."""
     if event["cause"]["type"] == "command":
-        outbox.answered(turn, event["cause"]["id"])
+        outbox.answered(turn, group.group_id, event["cause"]["id"])
     fact = FACTS.get(event["kind"])
     if fact is not None:
         fact(turn, group, event)

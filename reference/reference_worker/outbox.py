@@ -185,10 +185,10 @@ def postpone(turn: Turn, command: Command, until: int) -> None:
     turn.runtime.timers.set(until, command.work_item_id)
 
 
-def answered(turn: Turn, action_id: str) -> None:
-    """An accepted Event names this Command as its cause."""
+def answered(turn: Turn, group_id: str, action_id: str) -> None:
+    """An accepted Event of the Command's own Group names it as its cause."""
     command = turn.projection.commands.get(action_id)
-    if command is not None:
+    if command is not None and command.group_id == group_id:
         _forget(turn, command)
         if command.kind == START:
             turn.runtime.reservations.pop(command.work_item_id, None)

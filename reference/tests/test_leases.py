@@ -28,6 +28,20 @@ def types(effects: list[dict[str, Any]]) -> list[str]:
     return [e["type"] for e in effects if e["type"] != "frame"]
 
 
+def test_another_groups_event_answers_no_command(organization: Make) -> None:
+    """MWP-EVT-010: the Action ID that another Group's Event names as its cause is not ours."""
+    org = organization()
+    org.open()
+    org.answering = False
+    (accept,) = commands(org.deliver(org.offer("a1")))
+    event = org.event("urn:test:group:B", "message.posted", {})
+    org.logs["urn:test:group:B"].pop()
+    del event["signature"]
+    event["cause"] = {"type": "command", "id": accept["actionId"]}
+    effects = org.deliver(org.sign(event, "authority", event["occurredAt"]))
+    assert commands(effects) == []
+
+
 @pytest.mark.parametrize(
     "broken",
     [
