@@ -193,6 +193,9 @@ def _approval_fact(turn: Turn, group: Group, event: Document) -> None:
     item = turn.change(item, revision=max(item.revision, event["aggregateRevision"]))
     if not is_timestamp(expires_at):
         return
+    grants = isinstance(approval, dict) and approval.get("decision") == "approved"
+    if grants and has_critical_extension(event):  # MWP-EXT-002: what it is bound to is unknown
+        return
     if isinstance(epoch, int) and is_genuine(turn, approval, item):
         absorb_approval(turn, item, approval, epoch, micros(str(expires_at)))
 

@@ -458,7 +458,7 @@ class Facts:
         if kind in {"membership.changed", "membership.ended"}:
             self._membership(_object(payload.get("membership")))
         elif kind == "approval.execution.granted":
-            self._approval(payload)
+            self._approval({} if _is_critical(event) else payload)  # MWP-EXT-002
         elif isinstance(payload.get("cumulativeUsage"), dict):
             self._usage(payload)
         elif kind in MISSION_ENDS:
@@ -563,6 +563,12 @@ class Facts:
             self._membership(document)
         for document in _objects(state.get("approvals")):
             self._approval(document)
+
+
+def _is_critical(event: JsonObject) -> bool:
+    """Whether an Event depends on a profile: no critical one that Events carry is known here."""
+    carried = _object(event.get("extensions")).values()
+    return any(find(one, "critical") is True for one in carried)
 
 
 def parsed_frame(frame: JsonObject) -> JsonObject:

@@ -139,6 +139,31 @@ def critical_in_events_only(parts: Parts) -> None:
 
 
 @altered
+def approvals_have_no_extensions(parts: Parts) -> None:
+    """Looks for critical extensions where work is told of, and not where it is approved."""
+    before = parts.get("contracts.has_critical_extension")
+
+    def of_work(*documents: Any) -> bool:
+        kinds = {one.get("kind") for one in documents}
+        return "approval.execution.granted" not in kinds and before(*documents)
+
+    parts.replace("contracts.has_critical_extension", of_work)
+
+
+@altered
+def extended_approvals_unread(parts: Parts) -> None:
+    """Opens no gate by an Approval that comes with any extension at all."""
+    before = parts.get("facts._approval_fact")
+
+    def plain_only(turn: Any, group: Any, event: Any) -> None:
+        if not event.get("extensions"):
+            before(turn, group, event)
+
+    facts = parts.module("facts")
+    facts.FACTS = {**facts.FACTS, "approval.execution.granted": plain_only}
+
+
+@altered
 def every_extension_is_critical(parts: Parts) -> None:
     """Takes no part in anything that carries an extension it does not know."""
     known = parts.get("contracts.KNOWN_EXTENSIONS")
@@ -225,9 +250,21 @@ MUTANTS = (
         "a check in the message handler that restoring does not pass through",
     ),
     mutant(
+        approvals_have_no_extensions,
+        "EXT-002.a",
+        "REPLAY-0068",
+        "a guard in one handler of several",
+    ),
+    mutant(
+        extended_approvals_unread,
+        "EXT-002.b",
+        "REPLAY-0069",
+        "a reader of decisions that wants to know every member",
+    ),
+    mutant(
         every_extension_is_critical,
         "EXT-002.b",
-        "REPLAY-0037 REPLAY-0045",
+        "REPLAY-0037 REPLAY-0045 REPLAY-0069",
         "a strict reader that was meant for core members",
     ),
 )
