@@ -45,7 +45,7 @@ def _overdue(turn: Turn, item: WorkItem, ownership: Ownership) -> str | None:
             turn.runtime.timers.set(when, item.work_item_id)
     if turn.now >= ownership.expires_at:  # MWP-WRK-013
         return "ownership expired"
-    if turn.now >= ownership.start_by and not item.runs and item.checkpoint is None:
+    if turn.now >= ownership.start_by and not item.started:
         return "start-by missed"
     return None
 

@@ -94,6 +94,8 @@ def absorb(
         ownership=ownership,
         lease=lease,
         checkpoint=checkpoint or before.checkpoint,
+        started=(before.started and not _is_another(before, ownership))
+        or _has_begun(ownership, leases, work_item_id),
         waiting_retry=before.waiting_retry and lease is not None,
         suspended=False,
         refusals=0,
@@ -103,7 +105,7 @@ def absorb(
 
 def _afresh(item: WorkItem, ownership: Ownership | None, event: Document) -> dict[str, object]:
     """The counts at zero where a new Ownership Epoch begins."""
-    if ownership is None or (item.ownership and item.ownership.epoch == ownership.epoch):
+    if not _is_another(item, ownership):
         # Whoever unblocks work has seen what it used, and lets it use more.
         is_unblocked = event["kind"] == "work.unblocked"
         return {"spent": (), "spending": ()} if is_unblocked else {}
@@ -117,6 +119,22 @@ def _afresh(item: WorkItem, ownership: Ownership | None, event: Document) -> dic
         "spent": (),
         "spending": (),
     }
+
+
+def _is_another(item: WorkItem, ownership: Ownership | None) -> bool:
+    """True if a new Ownership Epoch begins."""
+    known = item.ownership
+    return ownership is not None and (known is None or known.epoch != ownership.epoch)
+
+
+def _has_begun(ownership: Ownership | None, leases: list[Document], work_item_id: str) -> bool:
+    """True if the facts show an Execution Lease under this ownership, in whichever session."""
+    return ownership is not None and any(
+        lease["leaseType"] == "execution"
+        and lease.get("workItemId") == work_item_id
+        and lease["ownershipEpoch"] == ownership.epoch
+        for lease in leases
+    )
 
 
 def _contract(document: Document, known: WorkItem | None) -> Contract:

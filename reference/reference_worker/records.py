@@ -152,6 +152,7 @@ class WorkItem:
     waiting_retry: bool = False
     pauses: int = 0
     runs: int = 0
+    started: bool = False
     refusals: int = 0
     suspended: bool = False
     side_effects: tuple[str, ...] = ()

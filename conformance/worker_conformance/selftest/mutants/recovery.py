@@ -34,6 +34,32 @@ def tries_for_ever(parts: Parts) -> None:
     parts.replace("retries.delay_before_retry", delay)
 
 
+@altered
+def begun_is_forgotten(parts: Parts) -> None:
+    """Knows from its own disk alone that work was begun, and takes what is replayed for late."""
+    overdue = parts.get("eligibility._overdue")
+
+    def since_the_start(turn: Any, item: Any, ownership: Any) -> Any:
+        began = parts.module("records").evolve(item, started=bool(item.runs))
+        return overdue(turn, began, ownership)
+
+    parts.replace("eligibility._overdue", since_the_start)
+
+
+@altered
+def rebuilt_work_is_begun(parts: Parts) -> None:
+    """Takes all work of its own that a Replay tells of for begun."""
+    absorb, replaying = parts.get("facts.absorb"), parts.get("runtime.Link").REPLAYING
+
+    def absorbed(turn: Any, group: Any, document: Any, payload: Any, event: Any) -> None:
+        absorb(turn, group, document, payload, event)
+        item = turn.item(document["workItemId"])
+        if item is not None and item.ownership and turn.runtime.links[group.group_id] is replaying:
+            turn.change(item, started=True)
+
+    parts.replace("facts.absorb", absorbed)
+
+
 # --- Snapshots ----------------------------------------------------------------------------
 
 
@@ -188,6 +214,18 @@ MUTANTS = (
         "MON-0071",
         "queues whose retry counter lives in the process that dies",
         "RETRY-0001 RETRY-0002 RETRY-0003 RETRY-0004",
+    ),
+    mutant(
+        begun_is_forgotten,
+        "WRK-008.c",
+        "REPLAY-0070",
+        "a deadline for the start that is compared with a counter of this machine",
+    ),
+    mutant(
+        rebuilt_work_is_begun,
+        "WRK-013.f",
+        "REPLAY-0071",
+        "a deadline that nobody keeps after a restore",
     ),
     mutant(
         snapshot_forgets_approvals,
