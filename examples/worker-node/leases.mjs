@@ -1,6 +1,7 @@
 // Renewal of Execution Leases (PROTOCOL section 11.3): at half of what is left.
 
 import { millis } from "./instants.mjs";
+import { heedBudget } from "./offline.mjs";
 import { holdsLease } from "./outbox.mjs";
 
 export const RENEWAL_KIND = "ext.missionweaveprotocol.core.work_execution_lease_renew";
@@ -23,6 +24,7 @@ export function renewLeases(session, items) {
       const { leaseId } = lease;
       session.outbox.send(RENEWAL_KIND, item, { ownershipEpoch: item.ownershipEpoch, executionLeaseId: leaseId }, {
         stillValid: () => holdsLease(session, item, leaseId),
+        failed: (error) => heedBudget(item, error),
       });
       item.session.renewAt = session.now + Math.max((expires - session.now) / 2, SHORTEST_MILLIS);
     }

@@ -15,11 +15,15 @@ CONSIDERS = "considers."
 UNDIVIDED = "undivided"
 """The need of a check that is about Workers without time slicing."""
 
+RENEWAL = "renewal"
+"""The need of a check that is about Workers which renew their leases themselves."""
+
 NEEDS = (
     "stdio",
     "thorough",
     "ordinary",
     UNDIVIDED,
+    RENEWAL,
     *TRIGGERS,
     *(f"{CONSIDERS}{attribute}" for attribute in ATTRIBUTES),
 )

@@ -12,7 +12,7 @@ from worker_conformance.documents.json_types import JsonObject, find
 from worker_conformance.judge.trace import EntryKind, Trace
 from worker_conformance.port.declaration import Parameters
 from worker_conformance.scenario.model import Act, ActKind, Publish, Scenario
-from worker_conformance.scenario.needs import CONSIDERS, UNDIVIDED
+from worker_conformance.scenario.needs import CONSIDERS, RENEWAL, UNDIVIDED
 
 
 def fallen_away(needs: Iterable[str], parameters: Parameters) -> str | None:
@@ -23,6 +23,8 @@ def fallen_away(needs: Iterable[str], parameters: Parameters) -> str | None:
             return f"the Worker does not say that it considers {attribute}"
         if need == UNDIVIDED and parameters.time_slicing:
             return "the Worker says that it slices time"
+        if need == RENEWAL and parameters.renewal != "worker":
+            return "the Organization renews the Worker's leases"
     return None
 
 

@@ -9,6 +9,10 @@ from worker_conformance.selftest.copies import Parts, altered, notes
 from worker_conformance.selftest.interposer import Interposer
 from worker_conformance.selftest.mutants.base import mutant
 
+OF_A_RUN = frozenset(
+    {"work.checkpoint", "ext.missionweaveprotocol.core.work_execution_lease_renew"}
+)
+
 
 @altered
 def one_reason_to_pause(parts: Parts) -> None:
@@ -52,26 +56,24 @@ def nearly_is_used_up(parts: Parts) -> None:
 
 @altered
 def a_budget_is_no_reason(parts: Parts) -> None:
-    """Takes a Checkpoint that is refused for its budget for one that failed somehow."""
+    """Takes a Checkpoint or a renewal refused for its budget for one that failed somehow."""
     reactions = parts.module("errors").REACTIONS
     before = reactions["BUDGET_EXCEEDED"]
 
     def somehow(turn: Any, command: Any, error: Any) -> None:
-        is_checkpoint = command.kind == "work.checkpoint"
-        reaction = reactions["INVALID_COMMAND"] if is_checkpoint else before
-        reaction(turn, command, error)
+        is_run = command.kind in OF_A_RUN
+        (reactions["INVALID_COMMAND"] if is_run else before)(turn, command, error)
 
     reactions["BUDGET_EXCEEDED"] = somehow
 
 
 @altered
 def busy_is_used_up(parts: Parts) -> None:
-    """Takes a Checkpoint that the Authority holds up for one that it refuses for its budget."""
+    """Takes a Checkpoint or a renewal that is held up for one that is refused for its budget."""
     before, exhaust = parts.get("errors._repeat"), parts.get("errors._exhaust")
 
     def used_up(turn: Any, command: Any, error: Any) -> None:
-        is_checkpoint = command.kind == "work.checkpoint"
-        (exhaust if is_checkpoint else before)(turn, command, error)
+        (exhaust if command.kind in OF_A_RUN else before)(turn, command, error)
 
     parts.replace("errors._repeat", used_up)
 
@@ -81,9 +83,9 @@ def reconciled_is_over(parts: Parts) -> None:
     """Lets work rest for good whose buffered Checkpoint was charged."""
     before = parts.get("outbox.answered")
 
-    def at_rest(turn: Any, action_id: str) -> None:
+    def at_rest(turn: Any, group_id: str, action_id: str) -> None:
         command = turn.projection.commands.get(action_id)
-        before(turn, action_id)
+        before(turn, group_id, action_id)
         if command is not None and command.binding is not None:
             notes(turn)[command.work_item_id] = True
 
@@ -170,13 +172,13 @@ MUTANTS = (
     mutant(
         a_budget_is_no_reason,
         "AUT-004.a",
-        "OFFLINE-0015 SCHED-0098",
+        "SCHED-0098 SCHED-0104",
         "One branch for every error that calls a retry unsafe.",
     ),
     mutant(
         busy_is_used_up,
         "EXT-005.e",
-        "SCHED-0099",
+        "SCHED-0099 SCHED-0105",
         "A status for every kind of too much.",
     ),
     mutant(
