@@ -46,6 +46,16 @@ def test_an_explanation_says_what_a_reviewer_wants_to_cite(
         assert told in out
 
 
+def test_the_steps_can_be_copied_as_they_are(command, an_engine, tmp_path: Path) -> None:
+    engine = an_engine()
+    file = tmp_path / "REPLAY-0007.yaml"
+    line = f"  - start  # {'a comment that is long ' * 6}"
+    file.write_text(f"id: REPLAY-0007\nsteps:\n{line}\n")
+    infos = [i for i in engine.infos if i.check_id == "REPLAY-0007"]
+    engine.infos = (evolve(infos[0], source=str(file)),)
+    assert line.rstrip() in command("explain", "REPLAY-0007", engine=engine).out
+
+
 def test_a_requirement_explains_every_check_that_judges_it(command, an_engine) -> None:
     out = command("explain", "WRK-001.a", engine=an_engine()).out
     assert "REPLAY-0001" in out

@@ -151,14 +151,19 @@ def _print_explanation(console: Console, check: CheckInfo) -> None:
 
 
 def _print_source(console: Console, source: Path) -> None:
+    text = source.read_text("utf-8").rstrip()
+    console.print()
+    if not console.is_terminal:
+        # Not wrapped: YAML whose comments are broken into lines cannot be read again.
+        console.print(Text(text), soft_wrap=True)
+        return
     steps = Syntax(
-        source.read_text("utf-8").rstrip(),
+        text,
         "yaml",
         theme="ansi_dark",
         background_color="default",
         word_wrap=True,
     )
-    console.print()
     console.print(steps)
 
 
