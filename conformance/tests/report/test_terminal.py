@@ -8,6 +8,7 @@ import pytest
 from attrs import evolve
 from rich.console import Console
 
+from worker_conformance.judge.evidence import Timeline
 from worker_conformance.judge.verdicts import (
     CheckKind,
     CheckResult,
@@ -102,6 +103,18 @@ def test_quiet_says_only_what_is_unexpected_and_the_claim(
 def test_verbose_names_every_check(passing: RunResult) -> None:
     text = told(passing, Detail.VERBOSE)
     assert all(check.check_id in text for check in passing.checks)
+
+
+def test_a_history_ends_when_it_was_judged_however_long_nothing_was_said(
+    a_check: Callable[..., CheckResult], a_run: Callable[..., RunResult]
+) -> None:
+    said = ("   00:00:00  Worker  SUBSCRIBE A:0", "   00:02:00  suite   SIGKILL")
+    quiet = Timeline(groups=("A",), slots=(), marks=(), ends_at=165.0)
+    failure = Failure("start a1", "nothing about a1", said, timeline=quiet)
+    waited = evolve(a_check("replay", 1, Verdict.FAIL), failure=failure)
+    assert "00:02:45  suite   (judged, with nothing more said" in told(a_run(waited))
+    at_once = evolve(waited, failure=evolve(failure, timeline=evolve(quiet, ends_at=120.0)))
+    assert "judged, with" not in told(a_run(at_once))
 
 
 def test_many_failures_do_not_bury_the_rest(

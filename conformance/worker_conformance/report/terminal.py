@@ -38,6 +38,7 @@ from worker_conformance.report.telling import (
     visible,
 )
 from worker_conformance.report.terminal_history import history_grid
+from worker_conformance.report.timeline_words import clock
 
 BLOCKS_MAX = 12  # failures told in full; --verbose and the report tell all of them
 BRIEF_MAX = 12  # checks that never reached their point, a line each; what follows is counted
@@ -193,7 +194,8 @@ def _add_failure(grid: Table, failure: Failure) -> None:
     if failure.step:
         grid.add_row("step", _said(failure.step))
     if failure.transcript:
-        grid.add_row("history", history_grid(cut_middle(failure.transcript)))
+        ended = clock(failure.timeline.ends_at) if failure.timeline else ""
+        grid.add_row("history", history_grid(cut_middle(failure.transcript), ended))
     stderr = last_lines(failure.stderr)
     if stderr:
         grid.add_row("stderr", Text("\n".join(stderr), "dim"))

@@ -31,14 +31,20 @@ class _Row:
     carets: str = ""
 
 
-def history_grid(lines: Iterable[str]) -> Table:
-    """Lay out a transcript, whose lines are harmless already."""
+def history_grid(lines: Iterable[str], ended: str = "") -> Table:
+    """Lay out a transcript, whose lines are harmless already.
+
+    `ended` is when the verdict was reached: often long after the last word was said, and then told.
+    """
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True, style="dim", justify="right")
     grid.add_column(no_wrap=True, style="dim")
     grid.add_column(overflow="fold")
-    for row in _rows(lines):
+    rows = _rows(lines)
+    for row in rows:
         grid.add_row(row.when, row.who, _marked(row))
+    if ended and ended != next((row.when for row in reversed(rows) if row.when), ended):
+        grid.add_row(ended, "suite", "(judged, with nothing more said until here)")
     return grid
 
 
