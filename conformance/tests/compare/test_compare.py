@@ -62,6 +62,15 @@ def test_a_new_failure_and_a_fixed_one_are_told() -> None:
     assert "FIXED        REPLAY-0007  fail -> pass" in text(better)
 
 
+def test_what_fails_before_and_after_is_told_too() -> None:
+    both = pair(broken(stored()), broken(stored()))
+    assert not both.has_new_failures
+    assert "NOT FIXED    REPLAY-0007" in text(both)
+    assert "no verdict and no figure differs" in text(both)
+    assert "### Not fixed\n\n`REPLAY-0007`" in telling.to_markdown(both)
+    assert "NOT FIXED" not in text(pair(broken(stored()), stored()))
+
+
 def test_a_failure_that_is_known_now_is_neither_new_nor_fixed() -> None:
     known = changed(
         stored(), "REPLAY-0007", verdict=Verdict.EXPECTED_FAIL, failure=FAILURE, reason="r"

@@ -65,7 +65,10 @@ class FigureChange:
 
 @frozen
 class Changes:
-    """One result against the first. `not_alike` says why the two were not judged alike."""
+    """One result against the first. `not_alike` says why the two were not judged alike.
+
+    `not_fixed` are the checks that break either run, with one and the same verdict.
+    """
 
     label: str
     not_alike: tuple[str, ...]
@@ -75,6 +78,7 @@ class Changes:
     figures: tuple[FigureChange, ...]
     only_before: tuple[str, ...]
     only_after: tuple[str, ...]
+    not_fixed: tuple[str, ...] = ()
 
 
 @frozen
@@ -154,6 +158,11 @@ def _changes(first: Column, other: Column) -> Changes:
         figures=tuple(f for name in shared for f in _figures(before[name], after[name])),
         only_before=tuple(name for name in sorted(before) if name not in after),
         only_after=tuple(name for name in sorted(after) if name not in before),
+        not_fixed=tuple(
+            name
+            for name in shared
+            if before[name].verdict is after[name].verdict and after[name].verdict.breaks_the_run
+        ),
     )
 
 

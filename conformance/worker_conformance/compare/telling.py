@@ -92,8 +92,10 @@ def _lines(comparison: Comparison) -> Iterator[str]:
         yield f"  {column.result.claim()}"
         yield from (f"  NOT JUDGED ALIKE  {each}" for each in change.not_alike)
         yield from _verdict_lines(change)
+        yield from _named("NOT FIXED", change.not_fixed)
         yield from _figure_lines(change)
-        yield from _only_lines(change)
+        yield from _named("ONLY BEFORE", change.only_before)
+        yield from _named("ONLY AFTER", change.only_after)
         if not any(_parts(change)):
             yield "  no verdict and no figure differs"
 
@@ -118,10 +120,9 @@ def _figure_lines(change: Changes) -> Iterator[str]:
         yield f"  … {len(change.figures) - len(shown)} figures more, with --format json"
 
 
-def _only_lines(change: Changes) -> Iterator[str]:
-    for label, names in (("ONLY BEFORE", change.only_before), ("ONLY AFTER", change.only_after)):
-        if names:
-            yield f"  {label:11}  {', '.join(names)}"
+def _named(label: str, names: Sequence[str]) -> Iterator[str]:
+    if names:
+        yield f"  {label:11}  {', '.join(names)}"
 
 
 def _parts(change: Changes) -> Iterator[object]:
@@ -167,6 +168,7 @@ def _markdown_of(change: Changes) -> Iterator[str]:
     figures = moved_most(change.figures)
     yield from _titled("Figures", ("check", "figure", "before", "after"), figures, _figure_row)
     for title, names in (
+        ("Not fixed", change.not_fixed),
         ("Only in the first", change.only_before),
         ("Only here", change.only_after),
     ):
