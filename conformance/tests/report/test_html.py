@@ -203,3 +203,9 @@ def test_every_check_can_be_cited_and_no_command_is_broken_within_a_word(
     text = page_of(evolve(passing, checks=(check,)))
     assert f'href="#{check.check_id}">#{check.check_id}<' in text
     assert "<span>run</span> <span>--seed</span> <span>7</span>" in text
+
+
+def test_a_run_over_chosen_areas_says_so(partial: RunResult) -> None:
+    assert "only the areas replay, leases" in page_of(partial)
+    one = evolve(partial, selection=evolve(partial.selection, profiles=("replay",)))
+    assert "only the area replay" in page_of(one)

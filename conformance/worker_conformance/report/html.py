@@ -174,7 +174,8 @@ def _selection(result: RunResult) -> str:
     chosen = result.selection
     parts = ["the quick run"] if chosen.quick else []
     if chosen.profiles:
-        parts.append(f"areas {', '.join(chosen.profiles)} only")
+        areas = "area" if len(chosen.profiles) == 1 else "areas"
+        parts.append(f"only the {areas} {', '.join(chosen.profiles)}")
     if chosen.checks:
         parts.append(f"chosen checks only ({_listed(chosen.checks)})")
     return visible(", ".join(parts) or "everything that the Worker claims")
