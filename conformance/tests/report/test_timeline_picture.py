@@ -84,6 +84,10 @@ def test_labels_of_one_line_do_not_touch() -> None:
             Mark(0, MarkKind.COMMAND, "Worker", "COMMAND work.start a1", "A", "", 9, 9),
             f"start a1 {TIMES}9",
         ),
+        (
+            Mark(0, MarkKind.COMMAND, "Worker", "COMMAND ext…work_execution_lease_renew a1", "A"),
+            "…lease_renew a1",
+        ),
         (Mark(0, MarkKind.POSITION, "Worker", "ACK A:5", "A"), "5"),
         (Mark(0, MarkKind.POSITION, "Worker", "SUBSCRIBE A:0", "A"), "from 0"),
         (Mark(0, MarkKind.SLOT, "suite", "execution s1 a1 completed", "", "s1"), "completed"),

@@ -71,9 +71,16 @@ def _event_label(mark: Mark) -> str:
 
 def _command_label(mark: Mark) -> str:
     _, kind, *work = [*mark.text.split(), ""][:3]
-    name = WORDS_OF_COMMANDS.get(kind, kind.rpartition(".")[2])
+    name = WORDS_OF_COMMANDS.get(kind) or re.split(r"[.…]", kind)[-1]
     told = " ".join([name, *work]).strip()
-    return told if len(told) <= LABEL_CHARACTERS_MAX else name
+    return told if len(told) <= LABEL_CHARACTERS_MAX else _last_words(name, " ".join(["", *work]))
+
+
+def _last_words(name: str, work: str) -> str:
+    """The end of a long kind, where its verb stands: `…lease_renew c1`."""
+    words = name.split("_")
+    ends = (f"…{'_'.join(words[start:])}{work}" for start in range(1, len(words)))
+    return next((end for end in ends if len(end) <= LABEL_CHARACTERS_MAX), name)
 
 
 def _slot_label(mark: Mark) -> str:
