@@ -11,9 +11,11 @@ from worker_conformance.judge.verdicts import Verdict
 from worker_conformance.port.locate import locate
 from worker_conformance.scenario.loader import load
 from worker_conformance.selftest import null_workers
+from worker_conformance.selftest.variants import VARIANTS
 from worker_conformance.selftest.world_faults import FAULTS
 from worker_conformance.suite import promotion
 from worker_conformance.suite.bench import Bench
+from worker_conformance.suite.engine import WORLDS
 from worker_conformance.suite.properties.catalogue import PROPERTIES, PropertyInfo
 from worker_conformance.suite.properties.check import run_property
 from worker_conformance.suite.properties.saving import Origin
@@ -82,3 +84,11 @@ def test_what_catches_nothing_is_not_promoted(counterexample: Path, tmp_path: Pa
     with pytest.raises(UsageError, match="catches nothing"):
         promotion.promote(counterexample, REFERENCE, SEED, tmp_path, 30.0)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("habit", ["discards-out-of-order", "asks-again-at-a-gap"])
+def test_who_discards_what_lies_above_a_gap_gets_it_again(habit: str) -> None:
+    """As the Port promises; once no such Worker could pass."""
+    with Bench(locate(VARIANTS[habit].factory)) as bench:
+        run = run_property("PROP-0011", Theatre(bench, SEED), WORLDS, Origin(habit, SEED), None)
+    assert run.verdict is Verdict.PASS, run.failure

@@ -216,18 +216,25 @@ def _held_back(shuffle: Callable[[Random, list[int]], Sequence[int]]) -> Variati
             drawn = Random(seed)  # noqa: S311 - no secret
             owing = [name for name in sorted(stage.groups) if stage.groups[name].owed]
             drawn.shuffle(owing)
-            return [
-                Deliver(
-                    {name: tuple(shuffle(drawn, list(stage.groups[name].owed)))},
-                    one_by_one=drawn.random() < SHARE,
-                )
-                for name in owing
-                if stage.reaches(name)
-            ]
+            some: list[Action] = []
+            for name in owing:
+                if stage.reaches(name):
+                    order = tuple(shuffle(drawn, list(stage.groups[name].owed)))
+                    some.append(Deliver({name: order}, one_by_one=drawn.random() < SHARE))
+                    some += [Deliver({name: rest})] if (rest := _above_a_gap(order)) else []
+            return some
 
         return [_MANUAL], [deliver, _AUTO]
 
     return _around(make)
+
+
+def _above_a_gap(order: Sequence[int]) -> tuple[int, ...]:
+    """What a Worker that discards Events above a gap has not taken, and gets again."""
+    expected = min(order)
+    for sequence in order:
+        expected += sequence == expected
+    return tuple(sorted(one for one in order if one >= expected))
 
 
 def _shuffled(random: Random, owed: list[int]) -> Sequence[int]:
