@@ -53,6 +53,20 @@ def test_chosen_checks_are_run_and_told_about() -> None:
     assert sorted(listener.ended) == sorted(CHOSEN)
 
 
+def test_a_counterexample_is_named_from_where_the_run_was_started(
+    monkeypatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    fault = "worker_conformance.selftest.world_faults:approvals_lost_by_a_crash"
+    options = RunOptions(worker=fault, select=("PROP-0013", "PROP-0016"), seed=1, jobs=2)
+    result = run(evolve(options, failures=Path("report/counterexamples")), Listener())
+    found = next(check for check in result.checks if check.check_id == "PROP-0013")
+    assert found.failure is not None
+    assert found.failure.step == "report/counterexamples/PROP-0013.yaml"
+    assert found.rerun.endswith(" report/counterexamples/PROP-0013.yaml")
+    assert (tmp_path / found.failure.step).is_file()
+
+
 def test_two_processes_find_what_one_finds(monkeypatch) -> None:
     monkeypatch.setattr(engine, "PROCESS_WORTH", 1)  # else three short checks share one
     assert run(evolve(OPTIONS, jobs=2), Listener()) == run(OPTIONS, Listener())
