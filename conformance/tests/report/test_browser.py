@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from worker_conformance.judge.verdicts import RunResult
+from worker_conformance.judge.verdicts import CheckResult, RunResult, Verdict
 from worker_conformance.report import html
 
 HOW = "is missing: the group 'browser' of pyproject.toml has it"
@@ -155,3 +155,15 @@ def test_paper_is_white_and_shows_what_is_folded_in_open_checks(opens: Opens) ->
     assert background == "rgb(255, 255, 255)"
     assert page.locator("#REPLAY-0007 .vector").is_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.fixture
+def many(a_check: Callable[..., CheckResult], a_run: Callable[..., RunResult]) -> RunResult:
+    return a_run(*(a_check("replay", number, Verdict.FAIL) for number in range(1, 21)))
+
+
+def test_paper_names_all_that_failed_however_many(opens: Opens) -> None:
+    page = opens("many", every_check=False)
+    assert not page.locator(".jumps").is_visible()
+    page.emulate_media(media="print")
+    assert page.locator(".jumps").is_visible()
