@@ -53,8 +53,9 @@ class World:
         self.made += 1
         extra: dict[str, Any] = {}
         group = self.rng.choice("AB")
-        if self.rng.random() < 0.3 and self.made > 1:
-            extra["dependencyWorkItemIds"] = [self.rng.choice(list(self.org.items))]
+        known = [name for name, item in self.org.items.items() if item["groupId"].endswith(group)]
+        if self.rng.random() < 0.3 and known:  # of one Mission, and so of one Group (10.4)
+            extra["dependencyWorkItemIds"] = [self.rng.choice(known)]
         urgency = self.rng.choice(["routine", "normal", "high", "critical"])
         event = self.org.offer(f"w{self.made}", group, requestedUrgency=urgency, **extra)
         if self.rng.random() < 0.8:
