@@ -1,4 +1,4 @@
-"""What a lawful Worker may do at the edges of MON-0012, MON-0013 and MON-0070."""
+"""What a lawful Worker may do at the edges of MON-0004, MON-0012, MON-0013 and MON-0070."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from worker_conformance.port.in_process import InProcessPort
 from worker_conformance.scenario.loader import load_text
 from worker_conformance.selftest.interposer import Interposer
 from worker_conformance.selftest.speaker import events_in
+from worker_conformance.selftest.variants import HandlesFramesOneByOne
 from worker_conformance.suite.bench import Bench
 from worker_conformance.suite.checks import scenarios
 
@@ -48,6 +49,27 @@ steps:
   - crash
   - start
   - advance: 10m
+"""
+
+MOVED_TWICE = """
+id: LEASE-9000
+title: The Membership is renewed twice, and an offer comes between
+stake: >
+  All of it comes in one call, and who reads one Event after the other answers in between.
+requirement: FND-016.a
+level: MUST
+profile: leases
+twin: LEASE-9001
+groups: {A: {}}
+log:
+  A: [created, member, {authorize: a1}]
+delivery: manual
+steps:
+  - start
+  - deliver: {A: all}
+  - publish: {A: [move_membership, {offer: a1}, move_membership]}
+  - deliver: {A: all}
+  - given: {accept: a1}
 """
 
 
@@ -122,3 +144,9 @@ def test_a_failure_may_be_reported_of_what_was_submitted() -> None:
         witness, failure = seen(FailsItsResult, scenarios()["LEASE-0002"], check_id)
         assert witness > 0
         assert failure is None
+
+
+def test_a_command_may_stand_between_two_changes_of_a_membership_in_one_call() -> None:
+    witness, failure = seen(HandlesFramesOneByOne, load_text(MOVED_TWICE, "moved"), "MON-0004")
+    assert witness > 0
+    assert failure is None

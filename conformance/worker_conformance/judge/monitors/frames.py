@@ -147,11 +147,13 @@ class EpochsAreCurrent(Monitor):
             )
         group_id = text(command, "groupId")
         before, now = self.facts.groups.before(group_id), self.facts.groups.now(group_id)
-        allowed = {group.membership_epoch for group in (before, now) if group is not None}
-        if allowed and command.get("membershipEpoch") not in allowed:
+        known = [group.membership_epoch for group in (before, now) if group is not None]
+        epoch = command.get("membershipEpoch")
+        # One call may bring several changes, and a Command may stand between two of them.
+        if known and not (isinstance(epoch, int) and min(known) <= epoch <= max(known)):
             self.breach(
                 entry,
-                f"Membership Epoch {max(allowed)}",
+                f"Membership Epoch {max(known)}",
                 f"{text(command, 'kind')} with Membership Epoch {command.get('membershipEpoch')}",
             )
 
