@@ -15,9 +15,11 @@ from typing import Any
 from attrs import field, frozen
 
 from worker_conformance.documents.canonical import sha256_of
+from worker_conformance.port.digest import adapter_digest
 from worker_conformance.selftest.mutants import MUTANTS
 from worker_conformance.selftest.runs import Run, runs_in
-from worker_conformance.selftest.seeds import Sort, States, Trial, trials_in
+from worker_conformance.selftest.seeds import Sort, States, Trial, tasks, trials_in
+from worker_conformance.suite.results import DEFAULT_WORKER
 
 FOLDER = Path("docs") / "many-seeds"
 TRIALS = "trials.jsonl"
@@ -101,6 +103,8 @@ def _summary(recorded: Recorded) -> Iterator[str]:
     yield "## Summary"
     yield ""
     yield f"* Code of the reference Worker `{recorded.code}`, checks `{digest(recorded.states)}`."
+    if recorded.code != adapter_digest(DEFAULT_WORKER):
+        yield "* The reference Worker has changed since: its mutants and variants are others now."
     yield (
         f"* {_workers(mutants)} mutants over {_seeds(mutants)}: noticed "
         f"{noticed} of {len(mutants)} times{_percent(noticed, len(mutants))}."
@@ -113,11 +117,16 @@ def _summary(recorded: Recorded) -> Iterator[str]:
         f"* {_workers(pairs)} pairs of a check that draws and a Worker that it has to notice, over "
         f"{_seeds(pairs)}: noticed {found} of {len(pairs)} times{_percent(found, len(pairs))}."
     )
-    left_out = sorted(set(MUTANTS) - {one.worker for one in mutants})
+    due = {sort: {one.worker for one in tasks().values() if one.sort is sort} for sort in Sort}
+    left_out = sorted(set(MUTANTS) - due[Sort.MUTANT])
     yield (
         f"* Mutants that are not played, because thorough runs alone notice them: {len(left_out)} "
         f"({', '.join(left_out)})."
     )
+    played = {one.worker for one in (*mutants, *variants)}
+    later = sorted((due[Sort.MUTANT] | due[Sort.VARIANT]) - played)
+    if later:
+        yield f"* Workers that came after this campaign: {len(later)} ({', '.join(later)})."
     if recorded.older:
         yield f"* Trials in which some check was something else, not counted: {recorded.older}."
 
