@@ -578,7 +578,7 @@ VARIANTS: Mapping[str, Variant] = {
         _variant(choice.SaysEveryCommandTwice, "LEASE-* OFFLINE-001? SCHED-009?"),
         _variant(choice.LastGroupFirst, "SCHED-00[01]? ISOL-* DISC-*"),
         _variant(choice.SubmitsWhatIsPublished, "LEASE-008? SCHED-009? OFFLINE-* REPLAY-*"),
-        _variant(choice.LooksEveryFiveSeconds, "LEASE-00[01]? RETRY-* BLOCK-*"),
+        _variant(choice.LooksEveryHalfMinute, "LEASE-00[01]? RETRY-* BLOCK-*"),
         _variant(choice.WaitsTwiceAsLongAsTold, "SCHED-007? LEASE-008? RETRY-*"),
         _variant(choice.stamps_whole_seconds, "LEASE-003? SIGN-006? OFFLINE-* DISC-*"),
     )

@@ -21,7 +21,8 @@ from worker_conformance.selftest.interposer import (
 from worker_conformance.selftest.speaker import events_in
 
 SECOND = 1_000_000  # microseconds
-LOOKS_EVERY = 5 * SECOND
+LOOKS_EVERY = 30 * SECOND
+LOOKS_AGAIN_AFTER = 5 * SECOND
 PLACES = 6
 WAITING_PER_SLOT = 2
 SETTLE_LIMIT = 10_000
@@ -139,7 +140,7 @@ def accepts_when_it_has_room(parts: Parts) -> None:
 
     def answered(turn: Any, item: Any) -> None:
         if len(turn.runtime.waiting) >= WAITING_PER_SLOT * turn.runtime.agent.slots_max:
-            turn.runtime.timers.set(turn.now + LOOKS_EVERY, item.work_item_id)
+            turn.runtime.timers.set(turn.now + LOOKS_AGAIN_AFTER, item.work_item_id)
         else:
             answer(turn, item)
 
@@ -274,8 +275,8 @@ class SubmitsWhatIsPublished(Interposer):
 # --- times --------------------------------------------------------------------------------
 
 
-class LooksEveryFiveSeconds(Interposer):
-    """Wants a tick every five seconds, whether anything is due or not."""
+class LooksEveryHalfMinute(Interposer):
+    """Wants a tick every thirty seconds, whether anything is due or not."""
 
     def _answer(self, answer: JsonObject) -> JsonObject:
         if self.stimulus["type"] == "stop":
