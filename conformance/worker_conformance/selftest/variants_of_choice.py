@@ -22,9 +22,7 @@ from worker_conformance.selftest.speaker import events_in
 
 SECOND = 1_000_000  # microseconds
 LOOKS_EVERY = 30 * SECOND
-LOOKS_AGAIN_AFTER = 5 * SECOND
 PLACES = 6
-WAITING_PER_SLOT = 2
 SETTLE_LIMIT = 10_000
 
 
@@ -131,21 +129,6 @@ def has_few_places(parts: Parts) -> None:
     queued_max = parts.get("policy.Policy.queued_max")
     parts.replace("policy.Policy.queued_max", lambda policy: min(PLACES, queued_max(policy)))
     parts.declare(queueCapacity=PLACES)
-
-
-@altered
-def accepts_when_it_has_room(parts: Parts) -> None:
-    """Lets offers lie while two pieces of work for each slot wait, and says that it holds two."""
-    answer = parts.get("admission.review")
-
-    def answered(turn: Any, item: Any) -> None:
-        if len(turn.runtime.waiting) >= WAITING_PER_SLOT * turn.runtime.agent.slots_max:
-            turn.runtime.timers.set(turn.now + LOOKS_AGAIN_AFTER, item.work_item_id)
-        else:
-            answer(turn, item)
-
-    parts.replace("admission.review", answered)
-    parts.declare(queueCapacity=WAITING_PER_SLOT)
 
 
 # --- abstention ---------------------------------------------------------------------------

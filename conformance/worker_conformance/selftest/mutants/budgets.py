@@ -165,7 +165,7 @@ MUTANTS = (
     ),
     mutant(
         nearly_is_used_up,
-        "WRK-010.b",
+        "AUT-004.a",
         "SCHED-0095 SCHED-0097",
         "A safety margin that nobody asked for.",
     ),
@@ -177,13 +177,13 @@ MUTANTS = (
     ),
     mutant(
         busy_is_used_up,
-        "EXT-005.e",
+        "AUT-004.a",
         "SCHED-0099 SCHED-0105",
         "A status for every kind of too much.",
     ),
     mutant(
         reconciled_is_over,
-        "WRK-021.b",
+        "AUT-004.a",
         "OFFLINE-0016",
         "A ledger that knows spent and unspent, and nothing in between.",
     ),
@@ -201,7 +201,7 @@ MUTANTS = (
     ),
     mutant(
         a_pause_costs_the_budget,
-        "WRK-010.b",
+        "AUT-004.a",
         "SCHED-0103",
         "Totals that are added to totals.",
     ),

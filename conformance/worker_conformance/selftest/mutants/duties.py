@@ -524,7 +524,7 @@ MUTANTS = (
         "EXT-005.a",
         "MON-0005",
         "Retry middleware that makes a new request ID for each attempt.",
-        seen_in="LEASE-0001",
+        seen_in="LEASE-0035",
     ),
     mutant(
         AcceptsItsOwnResult,
