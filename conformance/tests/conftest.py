@@ -6,9 +6,15 @@ They say nothing about an interpreter, so tox runs them once, in an environment 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from worker_conformance.suite.bench import Bench
+
+from .generation.workers import local
 
 HERE = Path(__file__).parent
 DEBIAN_CRATES = Path("/usr/share/cargo/registry")
@@ -31,6 +37,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         place = item.path.relative_to(HERE).as_posix()
         if place.startswith(LONG):
             item.add_marker(pytest.mark.long)
+
+
+@pytest.fixture
+def bench_of() -> Callable[[Any], Bench]:
+    """Makes a bench for what a function makes: a Worker without a name to import it by."""
+    return lambda make: Bench(local(make))
 
 
 @pytest.fixture

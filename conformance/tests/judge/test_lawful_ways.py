@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from attrs import frozen
-
 from worker_conformance.documents.json_types import JsonObject, find
 from worker_conformance.judge.verdicts import Failure
-from worker_conformance.port.contract import Port
-from worker_conformance.port.in_process import InProcessPort
 from worker_conformance.scenario.loader import load_text
 from worker_conformance.selftest.interposer import Interposer
 from worker_conformance.selftest.speaker import events_in
 from worker_conformance.selftest.variants import HandlesFramesOneByOne
-from worker_conformance.suite.bench import Bench
 from worker_conformance.suite.checks import scenarios
 
 PREEMPTED_TWICE = """
@@ -114,39 +109,27 @@ class FailsItsResult(Interposer):
             yield self.speaker.command("work.fail", str(event["groupId"]), payload)
 
 
-@frozen
-class Local:
-    """Opens Ports to what a function makes."""
-
-    make: Any
-    spec: str = "tests:local"
-
-    def open(self) -> Port:
-        """A new Worker."""
-        return InProcessPort(self.make)
-
-
-def seen(worker: Any, scenario: Any, check_id: str) -> tuple[int, Failure | None]:
-    with Bench(Local(worker)) as bench:
-        played = bench.play(scenario, 1)
+def seen(played: Any, check_id: str) -> tuple[int, Failure | None]:
     found = next(one for one in played.sightings if one.check_id == check_id)
     return found.witness, found.failure
 
 
-def test_preempted_work_may_go_on_from_a_later_checkpoint_than_the_recorded_one() -> None:
-    witness, failure = seen(FromItsLatest, load_text(PREEMPTED_TWICE, "twice"), "MON-0070")
+def test_preempted_work_may_go_on_from_a_later_checkpoint_than_the_recorded_one(play) -> None:
+    witness, failure = seen(play(FromItsLatest, load_text(PREEMPTED_TWICE, "twice")), "MON-0070")
     assert witness > 1
     assert failure is None
 
 
-def test_a_failure_may_be_reported_of_what_was_submitted() -> None:
+def test_a_failure_may_be_reported_of_what_was_submitted(play) -> None:
     for check_id in ("MON-0012", "MON-0013"):
-        witness, failure = seen(FailsItsResult, scenarios()["LEASE-0002"], check_id)
+        witness, failure = seen(play(FailsItsResult, scenarios()["LEASE-0002"]), check_id)
         assert witness > 0
         assert failure is None
 
 
-def test_a_command_may_stand_between_two_changes_of_a_membership_in_one_call() -> None:
-    witness, failure = seen(HandlesFramesOneByOne, load_text(MOVED_TWICE, "moved"), "MON-0004")
+def test_a_command_may_stand_between_two_changes_of_a_membership_in_one_call(play) -> None:
+    witness, failure = seen(
+        play(HandlesFramesOneByOne, load_text(MOVED_TWICE, "moved")), "MON-0004"
+    )
     assert witness > 0
     assert failure is None

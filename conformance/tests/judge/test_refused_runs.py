@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from attrs import frozen
-
 from worker_conformance.judge.verdicts import Failure
-from worker_conformance.port.contract import Port
-from worker_conformance.port.in_process import InProcessPort
 from worker_conformance.scenario.loader import load_text
 from worker_conformance.selftest.copies import Parts, altered, notes
-from worker_conformance.suite.bench import Bench
 
 SCENE = """
 id: REPLAY-9000
@@ -73,35 +68,21 @@ def runs_again_on_old_news(parts: Parts) -> None:
     parts.replace("inbox._is_repeated", and_again)
 
 
-@frozen
-class Local:
-    """Opens Ports to what a function makes."""
-
-    make: Any
-    spec: str = "tests:local"
-
-    def open(self) -> Port:
-        """A new Worker."""
-        return InProcessPort(self.make)
-
-
-def seen_of(worker: Any) -> tuple[int, int, Failure | None]:
+def seen_of(played: Any) -> tuple[int, int, Failure | None]:
     """How often work ran, and what MON-0011 saw."""
-    with Bench(Local(worker)) as bench:
-        played = bench.play(load_text(SCENE, "refused"), 1)
     runs = sum(entry.body.get("type") == "run" for entry in played.trace)
     seen = next(one for one in played.sightings if one.check_id == "MON-0011")
     return runs, seen.witness, seen.failure
 
 
-def test_work_whose_result_was_refused_may_be_done_again() -> None:
-    runs, witness, failure = seen_of(does_refused_work_again)
+def test_work_whose_result_was_refused_may_be_done_again(play) -> None:
+    runs, witness, failure = seen_of(play(does_refused_work_again, load_text(SCENE, "refused")))
     assert runs == 2
     assert witness > 0
     assert failure is None
 
 
-def test_old_news_starts_nothing_again() -> None:
-    runs, _, failure = seen_of(runs_again_on_old_news)
+def test_old_news_starts_nothing_again(play) -> None:
+    runs, _, failure = seen_of(play(runs_again_on_old_news, load_text(SCENE, "refused")))
     assert runs == 2
     assert failure is not None

@@ -163,6 +163,16 @@ def test_a_need_that_is_not_considered_falls_away(played, a_worker) -> None:
     assert len(outcome.trace) == 0
 
 
+def test_nothing_is_passed_by_declaring_few_places(played, a_worker) -> None:
+    spec = a_worker("narrow", 'PARAMETERS = {"queueCapacity": 1}')
+    offers = (
+        "- start\n- publish: {A: [{authorize: a8}, {offer: a8}, {authorize: a9}, {offer: a9}]}\n"
+    )
+    outcome = played(f"{offers}- never: {{run: a9}}", spec)
+    assert outcome.verdict is Verdict.INCONCLUSIVE
+    assert "holds 1 of" in outcome.reason
+
+
 def test_a_declared_abstention_excuses_what_was_not_reached(played, a_worker) -> None:
     spec = a_worker("abstains", 'PARAMETERS = {"abstains": ["preempt"]}')
     outcome = played(

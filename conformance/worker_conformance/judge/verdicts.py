@@ -410,17 +410,10 @@ class RunResult:
         return {area.profile for area in self._areas_with(Standing.PASSED)}
 
 
-MANY_PLACES = 10
-"""No scenario without a load driver offers more WorkItems than a Worker with so many places has."""
-
-
 def _said_of_parameters(effective: JsonObject) -> Iterator[str]:
     """Say which declarations narrow what a pass means."""
     if effective.get("reservedSlots"):
         yield f"Keeps {effective['reservedSlots']} of its Capacity Slots in reserve."
-    held = effective.get("queueCapacity")
-    if isinstance(held, int) and held < MANY_PLACES:
-        yield f"Says that it holds {held} WorkItems: scenarios that offer more do not apply."
     if effective.get("considers") == []:
         yield (
             "Declares that no class, deadline, waiting time, quota, gate or resource influences "

@@ -569,7 +569,7 @@ VARIANTS: Mapping[str, Variant] = {
         _variant(choice.draws_lots, "SCHED-000[789] SCHED-001? PREEMPT-*"),
         _variant(choice.goes_round_with_credit, "SCHED-000[789] SCHED-001? PREEMPT-*"),
         _variant(choice.preempts_what_began_last, "PREEMPT-* SCHED-007? ISOL-001?"),
-        _variant(choice.has_few_places, "ADMIT-001? SCHED-002? SCHED-007?"),
+        _variant(choice.has_few_places, "ADMIT-001? SCHED-007? SCHED-009?"),
         _variant(choice.stands_still_offline, "OFFLINE-* SCHED-008?"),
         _variant(choice.KeepsItsPresenceToItself, "DISC-001?"),
         _variant(choice.DoesNoMoreThanItMust, "DISC-* RETRY-* OFFLINE-* BLOCK-*"),

@@ -31,7 +31,8 @@ def fallen_away(needs: Iterable[str], parameters: Parameters) -> str | None:
 def crowded_out(scenario: Scenario, parameters: Parameters) -> str | None:
     """Why a scenario offers more than the Worker says that it holds, or None.
 
-    A Worker that holds little need not decline what is on top: it may let the offer lie.
+    A Worker that holds little need not decline what is on top: it may let the offer lie. Nothing
+    can be said of it then, and nothing is passed by declaring little.
     """
     offered = {act.work for act in _acts(scenario) if act.kind in OFFERS}
     if len(offered) <= parameters.queue_capacity:

@@ -100,10 +100,12 @@ def play(
 
     Raises AdapterError where the adapter breaks the Port; the caller decides how to go on.
     """
-    not_judged = fallen_away(scenario.needs, parameters) or crowded_out(scenario, parameters)
-    if not_judged:
-        trace = Trace(scenario.id, seed)
-        return Played(Verdict.ABSTAINED, 0, not_judged, None, (), (), trace)
+    for verdict, reason in (
+        (Verdict.ABSTAINED, fallen_away(scenario.needs, parameters)),
+        (Verdict.INCONCLUSIVE, crowded_out(scenario, parameters)),
+    ):
+        if reason:
+            return Played(verdict, 0, reason, None, (), (), Trace(scenario.id, seed))
     world = World(scenario, port, parameters, seed, workspace, names)
     course = _Course(world)
     try:
