@@ -59,6 +59,22 @@ def test_a_deed_that_no_clause_sets_a_time_for_is_waited_for(played) -> None:
     assert played("- start\n- never: {run: a1}", SLOW).verdict is Verdict.INCONCLUSIVE
 
 
+SLOWEST = "worker_conformance.selftest.variants:takes_as_long_as_it_may"
+RENEWS = "worker_conformance.selftest.variants:RenewsWithEveryTick"
+
+
+def test_each_deed_of_a_chain_is_waited_for(played) -> None:
+    assert played("- start\n- expect: {accept: a1}", SLOWEST).verdict is Verdict.PASS
+    assert played("- start\n- expect: {run: a1}", SLOWEST).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize("worker", [RENEWS, "reference_worker:factory"])
+def test_what_is_done_again_and_again_prolongs_nothing(played, worker: str) -> None:
+    outcome = played("- start\n- given: {accept: a1, run: a1}\n- given: {pause: a1}", worker)
+    assert outcome.verdict is Verdict.INCONCLUSIVE
+    assert max(entry.at for entry in outcome.trace) == 45 * 1_000_000
+
+
 def test_a_time_that_a_vector_sets_is_not_prolonged(played) -> None:
     outcome = played("- start\n- advance: 5s\n- expect: {accept: a1}", SLOW)
     assert outcome.verdict is Verdict.FAIL

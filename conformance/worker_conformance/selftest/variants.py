@@ -18,7 +18,7 @@ from worker_conformance.judge.reading import command_of, frames_in, positions_in
 from worker_conformance.port.in_process import InProcessWorker
 from worker_conformance.scenario.clock import moment_of, text_of
 from worker_conformance.selftest import variants_of_choice as choice
-from worker_conformance.selftest.copies import Parts, altered, notes
+from worker_conformance.selftest.copies import Parts, altered
 from worker_conformance.selftest.interposer import (
     Interposer,
     KnowsItsRuns,
@@ -54,6 +54,8 @@ from worker_conformance.selftest.variants_of_time import (
     SaysThatItHasStopped,
     StampsEstimatesByTheWallClock,
     pauses_at_once_and_once,
+    takes_as_long_as_it_may,
+    takes_its_time,
 )
 
 SECOND = 1_000_000  # microseconds
@@ -281,38 +283,6 @@ def resends_after_ten_minutes(parts: Parts) -> None:
     _resend_after(parts, 600)
 
 
-@altered
-def takes_its_time(parts: Parts) -> None:
-    """Thinks every offer over for ten seconds, and then every start."""
-    answer, queue, obstacle = map(parts.get, ("admission.review", "duties._queue", _OBSTACLE))
-
-    def is_due(turn: Any, item: Any, *question: object) -> bool:
-        first = notes(turn).setdefault((item.work_item_id, *question), turn.now)
-        due = int(first) + 10 * SECOND
-        if turn.now < due:
-            turn.runtime.timers.set(due, item.work_item_id)
-        return bool(turn.now >= due)
-
-    def answered(turn: Any, item: Any) -> None:
-        offer = item.offer
-        open_ = offer is not None and turn.is_live(item.group_id)
-        if not open_ or is_due(turn, item, "offer", offer.offer_id, offer.expires_at):
-            answer(turn, item)
-
-    def queued(turn: Any, item: Any) -> None:
-        if obstacle(turn, item) or item.work_item_id in turn.runtime.reservations:
-            notes(turn).pop((item.work_item_id, "start"), None)
-            queue(turn, item)
-        elif is_due(turn, item, "start"):
-            queue(turn, item)
-
-    parts.replace("admission.review", answered)
-    parts.replace("duties._queue", queued)
-
-
-_OBSTACLE = "eligibility.obstacle"
-
-
 class KeepsItsSlotForARetry(Interposer):
     """Keeps the slot of work that failed for its next try, and releases it only for others."""
 
@@ -530,6 +500,7 @@ VARIANTS: Mapping[str, Variant] = {
         _variant(resends_after_five_seconds, "LEASE-0001 SCHED-001?"),
         _variant(resends_after_ten_minutes, "LEASE-0001 SCHED-001?"),
         _variant(takes_its_time, "ADMIT-00* LEASE-000? RETRY-* OFFLINE-*"),
+        _variant(takes_as_long_as_it_may, "BLOCK-* PREEMPT-* REPLAY-* SCHED-000? SCHED-001?"),
         _variant(KeepsItsSlotForARetry, "RETRY-*"),
         _variant(renews_at_the_last_moment, "LEASE-*"),
         _variant(RenewsWithEveryTick, "LEASE-*"),

@@ -8,9 +8,11 @@ from typing import Any, cast
 from worker_conformance.documents.json_types import JsonObject, find, text_at
 from worker_conformance.judge.reading import command_of, frames_in
 from worker_conformance.scenario.clock import moment_of, text_of
-from worker_conformance.selftest.copies import Parts, altered
+from worker_conformance.selftest.copies import Parts, altered, notes
 from worker_conformance.selftest.interposer import Interposer, KnowsItsRuns, says
 from worker_conformance.selftest.speaker import events_in
+
+SECOND = 1_000_000  # microseconds
 
 # --- clocks -------------------------------------------------------------------------------
 
@@ -45,6 +47,49 @@ class StampsEstimatesByTheWallClock(Interposer):
             return (effect,)
         wall = self.stimulus.get("wallClock", self.stimulus["now"])
         return ({**effect, "estimate": {**estimate, "lastCalculatedAt": wall}},)
+
+
+# --- hesitation ---------------------------------------------------------------------------
+
+
+def _thinks_over(parts: Parts, seconds: int) -> None:
+    looked_at = ("admission.review", "duties._queue", "eligibility.obstacle")
+    answer, queue, obstacle = map(parts.get, looked_at)
+
+    def is_due(turn: Any, item: Any, *question: object) -> bool:
+        first = notes(turn).setdefault((item.work_item_id, *question), turn.now)
+        due = int(first) + seconds * SECOND
+        if turn.now < due:
+            turn.runtime.timers.set(due, item.work_item_id)
+        return bool(turn.now >= due)
+
+    def answered(turn: Any, item: Any) -> None:
+        offer = item.offer
+        open_ = offer is not None and turn.is_live(item.group_id)
+        if not open_ or is_due(turn, item, "offer", offer.offer_id, offer.expires_at):
+            answer(turn, item)
+
+    def queued(turn: Any, item: Any) -> None:
+        if obstacle(turn, item) or item.work_item_id in turn.runtime.reservations:
+            notes(turn).pop((item.work_item_id, "start"), None)
+            queue(turn, item)
+        elif is_due(turn, item, "start"):
+            queue(turn, item)
+
+    parts.replace("admission.review", answered)
+    parts.replace("duties._queue", queued)
+
+
+@altered
+def takes_its_time(parts: Parts) -> None:
+    """Thinks every offer over for ten seconds, and then every start."""
+    _thinks_over(parts, 10)
+
+
+@altered
+def takes_as_long_as_it_may(parts: Parts) -> None:
+    """Thinks every offer over for forty seconds, and then every start."""
+    _thinks_over(parts, 40)
 
 
 # --- slots --------------------------------------------------------------------------------

@@ -8,12 +8,20 @@ never for what must *not* be, and never past a time that the vector itself has s
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
+from worker_conformance.documents.json_types import text_at
+from worker_conformance.judge.reading import command_of, kind_of
+from worker_conformance.judge.trace import Entry, EntryKind
 from worker_conformance.scenario.clock import SECOND
 from worker_conformance.scenario.model import Advance, Check, Condition, ConditionKind, Mood, Step
 from worker_conformance.suite.world import World
 
 PATIENCE_SECONDS = 45
-"""Shorter than ordinary work runs (a minute): what only the executor brings about stays to come."""
+"""For each deed of a chain: an offer may be thought over, and then the start of its work.
+
+Shorter than ordinary work runs (a minute): what only the executor brings about stays to come.
+"""
 
 STEP_SECONDS = 5
 """How far the clock moves at a time, unless somebody has something to do before."""
@@ -44,6 +52,8 @@ class Patience:
 
     def __init__(self, world: World, mood: Mood, *, timed: bool) -> None:
         self._world = world
+        self._read = len(world.trace)
+        self._deeds = set(_deeds_in(world.trace.since(0)))
         self._until = world.now + PATIENCE_SECONDS * SECOND
         self._looks = 0
         self._waits_for = _PRECONDITIONS if mood is Mood.GIVEN else frozenset[ConditionKind]()
@@ -55,6 +65,7 @@ class Patience:
         world = self._world
         if condition.kind not in self._waits_for or not world.running:
             return False
+        self._take_note()
         if world.now >= self._until or self._looks >= LOOKS_MAX:
             return False
         self._looks += 1
@@ -62,6 +73,30 @@ class Patience:
         appointment = world.next_appointment()
         world.advance_to(step if appointment is None else min(step, appointment))
         return True
+
+    def _take_note(self) -> None:
+        """A deed that was not done before may lead to the one that is waited for."""
+        trace = self._world.trace
+        new = set(_deeds_in(trace.since(self._read))) - self._deeds
+        self._read = len(trace)
+        if new:
+            self._deeds |= new
+            self._until = self._world.now + PATIENCE_SECONDS * SECOND
+
+
+def _deeds_in(entries: Iterable[Entry]) -> Iterator[str]:
+    """Commands that move work on, by their Action IDs, and calls for a safe point.
+
+    Renewing a lease moves nothing on, and neither does sending a Command again.
+    """
+    for entry in entries:
+        if entry.kind is not EntryKind.EFFECT:
+            continue
+        command = command_of(entry.body)
+        if command is not None and str(kind_of(command)).startswith("work."):
+            yield text_at(command, "actionId")
+        elif entry.body.get("type") == "preempt":
+            yield f"preempt {entry.call}"
 
 
 def leaves_time(step: Step, *, before: bool) -> bool:
