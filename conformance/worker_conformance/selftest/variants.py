@@ -539,6 +539,7 @@ VARIANTS: Mapping[str, Variant] = {
         _variant(SaysThatItHasStopped, "LEASE-* ISOL-* SCHED-002?"),
         _variant(choice.draws_lots, "SCHED-000[789] SCHED-001? PREEMPT-*"),
         _variant(choice.goes_round_with_credit, "SCHED-000[789] SCHED-001? PREEMPT-*"),
+        _variant(choice.looks_at_the_newest_first, "LEASE-006? LEASE-007? LEASE-008? SCHED-000?"),
         _variant(choice.preempts_what_began_last, "PREEMPT-* SCHED-007? ISOL-001?"),
         _variant(choice.has_few_places, "ADMIT-001? SCHED-007? SCHED-009?"),
         _variant(choice.stands_still_offline, "OFFLINE-* SCHED-008?"),

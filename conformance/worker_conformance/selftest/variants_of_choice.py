@@ -114,6 +114,21 @@ _CHARGE = "scheduler.FairScheduler.charge"
 
 
 @altered
+def looks_at_the_newest_first(parts: Parts) -> None:
+    """Deals with what one call brings from its end: of two offers the later is taken first."""
+    review, settle = map(parts.get, ("duties.review", "duties.settle"))
+
+    def settled(turn: Any) -> None:
+        while turn.touched:
+            newest = next(reversed(turn.touched))
+            del turn.touched[newest]
+            review(turn, newest)
+        settle(turn)
+
+    parts.replace("duties.settle", settled)
+
+
+@altered
 def preempts_what_began_last(parts: Parts) -> None:
     """Asks the run that began last for its safe point, and not the one of the lowest class."""
 
