@@ -334,6 +334,21 @@ def test_an_act_on_work_that_nobody_planned_names_what_there_is(desk) -> None:
     assert "a1" in caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("plan", "seconds"),
+    [
+        (WorkPlan("a9", "A", duration_seconds=5), 5),
+        (WorkPlan("a9", "A", duration_seconds=5, attempts=3), 15),
+        (WorkPlan("a9", "A", duration_seconds=5, completes=False), 30 * 86_400),
+    ],
+)
+def test_a_contract_bounds_the_running_time_of_all_tries(desk, plan, seconds) -> None:
+    desk.organization.add_work(plan)
+    desk.reach("active", "a9")
+    contract = desk.last["payload"]["workItem"]["contract"]
+    assert contract["budget"]["wallClockSecondsLimit"] == seconds
+
+
 def test_work_can_be_added_at_run_time(desk) -> None:
     desk.organization.add_work(WorkPlan("a9", "A", duration_seconds=5))
     desk.reach("active", "a9")

@@ -22,6 +22,9 @@ FINANCIAL_LIMIT = 1_000
 CALL_LIMIT = 100_000
 """Budgets that no scenario exhausts unless it is about them."""
 
+OPEN_ENDED_SECONDS = 30 * DAY_SECONDS
+"""The bound of work that runs until a report ends it: longer than any scenario lets it."""
+
 
 def capability(reference: str) -> tuple[str, str]:
     """`acme.build@2.1.0` as capability ID and version."""
@@ -190,10 +193,15 @@ def _budget(plan: WorkPlan, names: Names) -> JsonObject:
         "toolCallLimit": names.budget_canary(plan.name),
         "computeSecondsLimit": CALL_LIMIT,
         # The Port's promise: an upper bound of the running time, known before the start.
-        "wallClockSecondsLimit": plan.duration_seconds,
+        "wallClockSecondsLimit": _running_time_max(plan),
         "externalSideEffectLimit": plan.external_side_effect_limit,
         **told,
     }
+
+
+def _running_time_max(plan: WorkPlan) -> int:
+    """Of all its tries together, in seconds; what runs until a report ends it has a long time."""
+    return (plan.duration_seconds if plan.completes else OPEN_ENDED_SECONDS) * plan.attempts
 
 
 def _camel(words: str) -> str:

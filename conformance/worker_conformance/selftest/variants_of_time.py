@@ -92,6 +92,42 @@ def takes_as_long_as_it_may(parts: Parts) -> None:
     _thinks_over(parts, 40)
 
 
+# --- budgets ------------------------------------------------------------------------------
+
+
+@altered
+def measures_its_running_time(parts: Parts) -> None:
+    """Measures its runs itself, and blocks work that runs longer than its contract allows."""
+    look, escalate, move = map(parts.get, (_LOOK, "operations.escalate", "slots.move"))
+
+    def looked(turn: Any, run: Any) -> None:
+        look(turn, run)
+        item = turn.item(run.work_item_id)
+        limit = item.contract.limits().get("wallClockSecondsLimit") if item else None
+        if limit is None:
+            return
+        earlier = notes(turn).get((run.work_item_id, run.ownership_epoch), 0)
+        over = run.began_at + (limit + 1) * SECOND - earlier  # its end may come in this instant
+        if turn.now < over:
+            turn.runtime.timers.set(over, run.work_item_id)
+        elif not run.escalation:
+            escalate(turn, run, "budget: wallClockSecondsLimit is used up")
+
+    def moved(turn: Any, run: Any, signal: str) -> bool:
+        was_running = turn.runtime.runs.get(run.slot_id) is run
+        done = bool(move(turn, run, signal))
+        if was_running and turn.runtime.runs.get(run.slot_id) is not run:
+            key = (run.work_item_id, run.ownership_epoch)
+            notes(turn)[key] = notes(turn).get(key, 0) + turn.now - run.began_at
+        return done
+
+    parts.replace(_LOOK, looked)
+    parts.replace("slots.move", moved)
+
+
+_LOOK = "preemption.call_before_the_grace_ends"
+
+
 # --- slots --------------------------------------------------------------------------------
 
 
