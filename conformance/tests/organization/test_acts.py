@@ -339,7 +339,7 @@ def test_an_act_on_work_that_nobody_planned_names_what_there_is(desk) -> None:
     [
         (WorkPlan("a9", "A", duration_seconds=5), 5),
         (WorkPlan("a9", "A", duration_seconds=5, attempts=3), 15),
-        (WorkPlan("a9", "A", duration_seconds=5, completes=False), 30 * 86_400),
+        (WorkPlan("a9", "A", duration_seconds=5, completes=False), 2 * 86_400),
     ],
 )
 def test_a_contract_bounds_the_running_time_of_all_tries(desk, plan, seconds) -> None:

@@ -22,8 +22,8 @@ FINANCIAL_LIMIT = 1_000
 CALL_LIMIT = 100_000
 """Budgets that no scenario exhausts unless it is about them."""
 
-OPEN_ENDED_SECONDS = 30 * DAY_SECONDS
-"""The bound of work that runs until a report ends it: longer than any scenario lets it."""
+OPEN_ENDED_SECONDS = 2 * DAY_SECONDS
+"""The bound of work that runs until a report ends it: longer than nearly every scenario lets it."""
 
 
 def capability(reference: str) -> tuple[str, str]:
@@ -200,8 +200,13 @@ def _budget(plan: WorkPlan, names: Names) -> JsonObject:
 
 
 def _running_time_max(plan: WorkPlan) -> int:
-    """Of all its tries together, in seconds; what runs until a report ends it has a long time."""
-    return (plan.duration_seconds if plan.completes else OPEN_ENDED_SECONDS) * plan.attempts
+    """Of all its tries together, in seconds.
+
+    What runs until a report ends it has a long time, and time enough before its deadline.
+    """
+    if plan.completes:
+        return plan.duration_seconds * plan.attempts
+    return min(OPEN_ENDED_SECONDS, plan.deadline_seconds // 2)
 
 
 def _camel(words: str) -> str:

@@ -8,11 +8,10 @@ never for what must *not* be, and never past a time that the vector itself has s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from attrs import define, field
 
-from worker_conformance.documents.json_types import text_at
-from worker_conformance.judge.reading import command_of, kind_of
-from worker_conformance.judge.trace import Entry, EntryKind
+from worker_conformance.documents.json_types import JsonObject
+from worker_conformance.judge.trace import EntryKind, NoteKind, Trace
 from worker_conformance.scenario.clock import SECOND
 from worker_conformance.scenario.model import Advance, Check, Condition, ConditionKind, Mood, Step
 from worker_conformance.suite.world import World
@@ -52,8 +51,8 @@ class Patience:
 
     def __init__(self, world: World, mood: Mood, *, timed: bool) -> None:
         self._world = world
-        self._read = len(world.trace)
-        self._deeds = set(_deeds_in(world.trace.since(0)))
+        self._deeds = _Deeds()
+        self._deeds.take(world.trace)
         self._until = world.now + PATIENCE_SECONDS * SECOND
         self._looks = 0
         self._waits_for = _PRECONDITIONS if mood is Mood.GIVEN else frozenset[ConditionKind]()
@@ -76,27 +75,52 @@ class Patience:
 
     def _take_note(self) -> None:
         """A deed that was not done before may lead to the one that is waited for."""
-        trace = self._world.trace
-        new = set(_deeds_in(trace.since(self._read))) - self._deeds
-        self._read = len(trace)
-        if new:
-            self._deeds |= new
+        if self._deeds.take(self._world.trace):
             self._until = self._world.now + PATIENCE_SECONDS * SECOND
 
 
-def _deeds_in(entries: Iterable[Entry]) -> Iterator[str]:
-    """Commands that move work on, by their Action IDs, and calls for a safe point.
+_MOVES_NOTHING = frozenset({"work.progressed", "message.posted"})
+"""Renewed leases, reports of progress and words are no step towards anything."""
 
-    Renewing a lease moves nothing on, and neither does sending a Command again.
+
+@define
+class _Deeds:
+    """What moves work on: Commands that their Group took, and calls of a run for its safe point.
+
+    Each counts once for a WorkItem or a run, and what nobody took does not, so that no chatter
+    prolongs a wait.
     """
-    for entry in entries:
-        if entry.kind is not EntryKind.EFFECT:
-            continue
-        command = command_of(entry.body)
-        if command is not None and str(kind_of(command)).startswith("work."):
-            yield text_at(command, "actionId")
-        elif entry.body.get("type") == "preempt":
-            yield f"preempt {entry.call}"
+
+    _read: int = 0
+    _done: set[tuple[str, ...]] = field(factory=set)
+    _leases: set[str] = field(factory=set)
+    _runs: set[tuple[str, str]] = field(factory=set)
+
+    def take(self, trace: Trace) -> bool:
+        """Read on to the end; True if there was a deed that was not known."""
+        known = len(self._done)
+        for entry in trace.since(self._read):
+            if entry.kind is EntryKind.NOTE:
+                self._take_note(entry.body)
+            elif entry.kind is EntryKind.EFFECT:
+                self._take_effect(entry.body)
+        self._read = len(trace)
+        return len(self._done) > known
+
+    def _take_note(self, note: JsonObject) -> None:
+        if note.get("note") != NoteKind.APPENDED:
+            return
+        self._leases.add(str(note.get("lease")))
+        kind = str(note.get("kind"))
+        if note.get("by") == "worker" and kind not in _MOVES_NOTHING:
+            self._done.add((kind, str(note.get("group")), str(note.get("work"))))
+
+    def _take_effect(self, effect: JsonObject) -> None:
+        place = str(effect.get("slotId")), str(effect.get("workItemId"))
+        if effect.get("type") == "run" and effect.get("leaseId") in self._leases:
+            self._runs.add(place)
+        elif effect.get("type") == "preempt" and place in self._runs:
+            self._done.add(("preempt", *place))
 
 
 def leaves_time(step: Step, *, before: bool) -> bool:
