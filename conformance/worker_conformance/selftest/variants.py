@@ -501,7 +501,9 @@ VARIANTS: Mapping[str, Variant] = {
         _variant(resends_after_five_seconds, "LEASE-0001 SCHED-001?"),
         _variant(resends_after_ten_minutes, "LEASE-0001 SCHED-001?"),
         _variant(takes_its_time, "ADMIT-00* LEASE-000? RETRY-* OFFLINE-*"),
-        _variant(measures_its_running_time, "BLOCK-* LEASE-00[01]? RETRY-* SCHED-003? SCHED-008?"),
+        _variant(
+            measures_its_running_time, "BLOCK-* LEASE-00[01]? RETRY-000[1-7] SCHED-003? SCHED-008?"
+        ),
         _variant(takes_as_long_as_it_may, "BLOCK-* PREEMPT-* REPLAY-* SCHED-000? SCHED-001?"),
         _variant(KeepsItsSlotForARetry, "RETRY-*"),
         _variant(renews_at_the_last_moment, "LEASE-*"),

@@ -438,7 +438,7 @@ MUTANTS = (
     ),
     mutant(
         fears_every_effect,
-        "WRK-005.a",
+        "WRK-005.d",
         "ADMIT-0008",
         "A precaution from the trial phase that nobody took out.",
     ),
