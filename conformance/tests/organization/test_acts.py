@@ -337,8 +337,8 @@ def test_an_act_on_work_that_nobody_planned_names_what_there_is(desk) -> None:
 @pytest.mark.parametrize(
     ("plan", "seconds"),
     [
-        (WorkPlan("a9", "A", duration_seconds=5), 5),
-        (WorkPlan("a9", "A", duration_seconds=5, attempts=3), 15),
+        (WorkPlan("a9", "A", duration_seconds=5), 50),
+        (WorkPlan("a9", "A", duration_seconds=5, attempts=3), 150),
         (WorkPlan("a9", "A", duration_seconds=5, completes=False), 2 * 86_400),
     ],
 )
@@ -353,7 +353,7 @@ def test_work_can_be_added_at_run_time(desk) -> None:
     desk.organization.add_work(WorkPlan("a9", "A", duration_seconds=5))
     desk.reach("active", "a9")
     contract = desk.last["payload"]["workItem"]["contract"]
-    assert contract["budget"]["wallClockSecondsLimit"] == 5
+    assert contract["budget"]["wallClockSecondsLimit"] == 50
     desk.organization.set_policy(SetPolicy(work={"a9": {"priority_class": "urgent"}}))
     assert desk.organization.policy()["workItems"] == {
         desk.work_id("a9"): {"priorityClass": "urgent"}
