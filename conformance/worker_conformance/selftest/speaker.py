@@ -43,6 +43,9 @@ class Speaker:
                 self._enter(find(stimulus, "group"))
             case "link" if "sessionEpoch" in stimulus:
                 self.session_epoch = integer_at(stimulus, "sessionEpoch")
+            case "frames":
+                for event in events_in(stimulus):
+                    self._learn(event)
             case _:
                 pass
 
@@ -61,6 +64,16 @@ class Speaker:
         entry = cast(JsonObject, group)
         epoch = integer_at(entry, "membership", "membershipEpoch")
         self.membership_epochs[text_at(entry, "groupId")] = epoch
+
+    def _learn(self, event: JsonObject) -> None:
+        """A Membership moves on; what is delivered late or again takes nothing back."""
+        membership, group_id = find(event, "payload", "membership"), event.get("groupId")
+        ours = find(membership, "member", "id") == self.agent_id
+        if ours and find(membership, "groupId") == group_id in self.membership_epochs:
+            epoch = integer_at(membership, "membershipEpoch")
+            self.membership_epochs[str(group_id)] = max(
+                epoch, self.membership_epochs[str(group_id)]
+            )
 
     # --- saying -----------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from worker_conformance.selftest.interposer import (
 from worker_conformance.selftest.speaker import events_in
 
 SECOND = 1_000_000  # microseconds
+HELD_MAX = 10 * SECOND
 LOOKS_EVERY = 30 * SECOND
 PLACES = 6
 SETTLE_LIMIT = 10_000
@@ -238,11 +239,14 @@ def _group_of(effect: JsonObject) -> str:
 
 
 class SubmitsWhatIsPublished(Interposer):
-    """Submits its result once the Group's log has the Artifact, and not right behind it."""
+    """Submits its result once the Group's log has the Artifact, and not right behind it.
+
+    What has waited for long is not said any more: its lease may be over. It is made again.
+    """
 
     def _begin(self) -> None:
         self._publishing: dict[object, object] = {}
-        self._held: dict[object, JsonObject] = {}
+        self._held: dict[object, tuple[int, JsonObject]] = {}
 
     def _given(self, stimulus: JsonObject) -> JsonObject | None:
         refused = {find(frame, "error", "relatedActionId") for frame in frames_in(stimulus)}
@@ -261,13 +265,18 @@ class SubmitsWhatIsPublished(Interposer):
         if says(effect, "artifact.publish"):
             self._publishing[work] = find(effect, "frame", "command", "actionId")
         elif says(effect, "work.submit") and work in self._publishing:
-            self._held[work] = effect
+            self._held[work] = self._now(), effect
             return ()
         return (effect,)
 
     def _afterwards(self) -> Iterable[JsonObject]:
         for work in [one for one in self._held if one not in self._publishing]:
-            yield self._held.pop(work)
+            since, effect = self._held.pop(work)
+            if self._now() <= since + HELD_MAX:
+                yield effect
+
+    def _now(self) -> int:
+        return moment_of(self.speaker.now) or 0
 
 
 # --- times --------------------------------------------------------------------------------

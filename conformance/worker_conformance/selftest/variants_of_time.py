@@ -104,21 +104,26 @@ def measures_its_running_time(parts: Parts) -> None:
         look(turn, run)
         item = turn.item(run.work_item_id)
         limit = item.contract.limits().get("wallClockSecondsLimit") if item else None
-        if limit is None:
+        if limit is None or run.phase.value not in _RUNS:
             return
-        earlier = notes(turn).get((run.work_item_id, run.ownership_epoch), 0)
-        over = run.began_at + (limit + 1) * SECOND - earlier  # its end may come in this instant
+        since = notes(turn).get(run.lease_id, run.began_at)
+        over = (
+            since + (limit + 1) * SECOND - notes(turn).get(_work_of(run), 0)
+        )  # or it ends just now
         if turn.now < over:
             turn.runtime.timers.set(over, run.work_item_id)
         elif not run.escalation:
             escalate(turn, run, "budget: wallClockSecondsLimit is used up")
 
     def moved(turn: Any, run: Any, signal: str) -> bool:
-        was_running = turn.runtime.runs.get(run.slot_id) is run
+        ran = run.phase.value in _RUNS
         done = bool(move(turn, run, signal))
-        if was_running and turn.runtime.runs.get(run.slot_id) is not run:
-            key = (run.work_item_id, run.ownership_epoch)
-            notes(turn)[key] = notes(turn).get(key, 0) + turn.now - run.began_at
+        runs = turn.runtime.runs.get(run.slot_id) is run and run.phase.value in _RUNS
+        if ran and not runs:
+            since = notes(turn).pop(run.lease_id, run.began_at)
+            notes(turn)[_work_of(run)] = notes(turn).get(_work_of(run), 0) + turn.now - since
+        elif runs and not ran:
+            notes(turn)[run.lease_id] = turn.now
         return done
 
     parts.replace(_LOOK, looked)
@@ -126,6 +131,11 @@ def measures_its_running_time(parts: Parts) -> None:
 
 
 _LOOK = "preemption.call_before_the_grace_ends"
+_RUNS = frozenset({"running", "preempting"})
+
+
+def _work_of(run: Any) -> tuple[str, int]:
+    return run.work_item_id, run.ownership_epoch
 
 
 # --- slots --------------------------------------------------------------------------------

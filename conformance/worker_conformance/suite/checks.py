@@ -217,6 +217,7 @@ def _of_property(info: PropertyInfo) -> CheckInfo:
         kind=CheckKind.PROPERTY,
         source=None,
         stake=f"{info.stake} Judged over generated worlds; counts when {info.reached}.",
+        needs=info.needs,
         also=info.also,
     )
 

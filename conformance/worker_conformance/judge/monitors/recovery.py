@@ -164,6 +164,7 @@ class AttemptsHold(Monitor):
         if failed and self._leases.get(slot) == lease_id:
             key = self._key(text(entry.body, "workItemId"))
             self._failures[key] = self._failures.get(key, 0) + 1
+            del self._leases[slot]  # a run fails once, however often that is reported
 
     def _contract(self, item: JsonValue) -> None:
         most = find(item, "contract", "retryPolicy", "maxAttempts")

@@ -17,7 +17,10 @@ COMPARED = "the Worker took work that could be compared in both courses"
 
 @frozen
 class PropertyInfo:
-    """A property's permanent identity; as in `MonitorInfo`."""
+    """A property's permanent identity; as in `MonitorInfo`.
+
+    `needs` are triggers without which it has nothing to judge.
+    """
 
     check_id: str
     title: str
@@ -27,6 +30,7 @@ class PropertyInfo:
     reached: str = COMPARED
     level: Level = Level.MUST
     also: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
 
 
 PROPERTIES: Sequence[PropertyInfo] = (
@@ -93,6 +97,7 @@ PROPERTIES: Sequence[PropertyInfo] = (
         "WRK-018.a",
         Profile.RETRIES,
         WATCHED,
+        needs=("automaticRetry",),
     ),
     PropertyInfo(
         "PROP-0009",

@@ -16,6 +16,7 @@ from attrs import define, field, frozen
 from worker_conformance.judge.monitors import REGISTRY as MONITORS
 from worker_conformance.judge.verdicts import Measurement, Verdict
 from worker_conformance.scenario.model import Scenario
+from worker_conformance.suite.abstention import abstained
 from worker_conformance.suite.play import Sighting
 from worker_conformance.suite.properties.catalogue import PropertyInfo
 from worker_conformance.suite.properties.coverage import Coverage, summed
@@ -57,7 +58,7 @@ def judge(info: PropertyInfo, theatre: Theatre, worlds: int, *, shorten: bool = 
         found = _judge_rules(this, theatre, least, max(least, WITNESS_WORLDS_MAX), watch)
     else:
         found = _judge_relation(this, theatre, worlds, watch, _name(info, theatre))
-    return _judged(info, found, watch)
+    return _judged(info, theatre, found, watch)
 
 
 def judge_world(info: PropertyInfo, theatre: Theatre) -> Judged:
@@ -71,7 +72,7 @@ def judge_world(info: PropertyInfo, theatre: Theatre) -> Judged:
         found = _judge_rules(this, theatre, 1, 1, watch)
     else:
         found = _judge_relation(this, theatre, 1, watch, _name(info, theatre))
-    return _judged(info, found, watch)
+    return _judged(info, theatre, found, watch)
 
 
 def _name(info: PropertyInfo, theatre: Theatre) -> str:
@@ -79,7 +80,7 @@ def _name(info: PropertyInfo, theatre: Theatre) -> str:
     return f"{theatre.seed} {info.check_id}"
 
 
-def _judged(info: PropertyInfo, found: Finding | None, watch: _Watch) -> Judged:
+def _judged(info: PropertyInfo, theatre: Theatre, found: Finding | None, watch: _Watch) -> Judged:
     measurements = (
         Measurement("worlds", watch.worlds, None, "worlds"),
         Measurement("length of a course", float(median(watch.lengths or [0])), None, "steps"),
@@ -88,7 +89,9 @@ def _judged(info: PropertyInfo, found: Finding | None, watch: _Watch) -> Judged:
     if found is not None:
         verdict = Verdict.FAIL
     elif watch.witness == 0:
-        verdict, reason = Verdict.INCONCLUSIVE, f"never reached: {info.reached}"
+        free = abstained(info.needs, theatre.declaration.parameters)
+        verdict = Verdict.ABSTAINED if free else Verdict.INCONCLUSIVE
+        reason = f"never reached: {info.reached}"
     return Judged(
         verdict,
         watch.witness,
