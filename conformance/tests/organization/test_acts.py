@@ -5,6 +5,7 @@ import pytest
 from worker_conformance.documents.schemas import DocumentKind, problems
 from worker_conformance.errors import SuiteError
 from worker_conformance.organization.acts import ACTS
+from worker_conformance.organization.snapshots import state_at
 from worker_conformance.scenario.model import Act, ActKind, SetPolicy, WorkPlan
 
 # Each act with the way to a state in which it may happen, and the kind of its Event.
@@ -32,6 +33,7 @@ EVENTS = {
     ActKind.ARCHIVE: ("verified", "group.archived"),
     ActKind.CANCEL_MISSION: ("active", "mission.cancelled"),
     ActKind.TERMINATE_MISSION: ("active", "mission.terminated"),
+    ActKind.REPLACE_COORDINATOR: ("none", "mission.coordinator.assigned"),
     ActKind.MOVE_MEMBERSHIP: ("none", "membership.changed"),
     ActKind.END_MEMBERSHIP: ("none", "membership.ended"),
     ActKind.OTHER_MEMBER: ("none", "membership.changed"),
@@ -42,6 +44,7 @@ EVENTS = {
 # The Port's payload table: members of the payload, by Event kind.
 PAYLOADS = {
     "mission.created": {"mission", "missionId"},
+    "mission.coordinator.assigned": {"mission", "missionId"},
     "membership.changed": {"membership"},
     "membership.ended": {"membership"},
     "work.authorized": {"workItem", "workItemId"},
@@ -158,6 +161,7 @@ _GROUP_ACTS = {
     ActKind.MEMBER,
     ActKind.CANCEL_MISSION,
     ActKind.TERMINATE_MISSION,
+    ActKind.REPLACE_COORDINATOR,
     ActKind.MOVE_MEMBERSHIP,
     ActKind.END_MEMBERSHIP,
 }
@@ -386,3 +390,42 @@ def test_contracts_are_complete(open_desk, plan) -> None:
     assert problems(DocumentKind.WORK_CONTRACT, contract) == ()
     assert contract["executionApproval"] == plan.approval
     assert contract["retryPolicy"]["maxAttempts"] == plan.attempts
+
+
+def test_a_replaced_coordinator_is_another_agent_in_a_higher_epoch(desk) -> None:
+    """MWP-MSN-004 and MWP-MSN-005: one at a time, and what the former one did remains."""
+
+    def coordinator() -> dict[str, object]:
+        return desk.last["payload"]["mission"]["coordinator"]
+
+    desk.reach("offered")
+    first = desk.last["actor"]
+    before = desk.group.ledger.mission_revision
+    desk.act(ActKind.REPLACE_COORDINATOR)
+    assert desk.group.ledger.mission_revision == before + 1
+    assert coordinator()["coordinatorEpoch"] == 2
+    second = coordinator()["agentId"]
+    assert second != first["id"]
+    desk.done("work.accept_offer")
+    assert desk.last["payload"]["workItem"]["createdBy"] == first
+    desk.act(ActKind.MESSAGE)
+    assert desk.last["actor"]["id"] == second
+    assert desk.last["payload"]["message"]["author"]["id"] == second
+    desk.act(ActKind.REPLACE_COORDINATOR)
+    assert coordinator()["coordinatorEpoch"] == 3
+    assert coordinator()["agentId"] == first["id"]
+
+
+def test_a_snapshot_says_who_coordinates(desk) -> None:
+    desk.act(ActKind.REPLACE_COORDINATOR)
+    through = len(desk.group.events)
+    shown = state_at(desk.group.ledger, through)["mission"]
+    assert shown == desk.last["payload"]["mission"]
+    earlier = state_at(desk.group.ledger, through - 1)["mission"]
+    assert earlier["coordinator"]["coordinatorEpoch"] == 1
+
+
+def test_nobody_coordinates_a_mission_that_is_over(desk) -> None:
+    desk.act(ActKind.CANCEL_MISSION)
+    with pytest.raises(SuiteError, match="cancelled"):
+        desk.act(ActKind.REPLACE_COORDINATOR)

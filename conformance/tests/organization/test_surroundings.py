@@ -141,7 +141,7 @@ def test_a_change_of_the_registry_before_a_start_is_in_the_start(play: Play) -> 
     assert "keys" not in port.kinds()
     again = port.heard[-4:]
     start = next(one for one in again if one["type"] == "start")
-    assert len(start["organization"]["keys"]) == 10
+    assert len(start["organization"]["keys"]) == 11
     assert start["agent"]["agentCardVersion"] == 7
 
 

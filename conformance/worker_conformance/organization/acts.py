@@ -49,9 +49,7 @@ def perform(ledger: Ledger, act: Act, now: int) -> _Done:
 
 
 def _create(ledger: Ledger, act: Act, now: int) -> _Done:
-    mission = contracts.mission(
-        ledger.plan, ledger.names, ledger.mission_state, ledger.mission_revision
-    )
+    mission = ledger.mission()
     payload: JsonObject = {"mission": mission, "missionId": mission["missionId"]}
     return append(ledger, act, now, "mission.created", payload, role="owner")
 
@@ -121,7 +119,7 @@ def _message(ledger: Ledger, act: Act, now: int) -> _Done:
         "missionId": names.mission_id(group),
         "groupId": ledger.group_id,
         "conversationId": conversation,
-        "author": ledger.shared.keys.actor("coordinator"),
+        "author": ledger.coordinator(),
         "kind": "message",
         "authority": False,
         "content": [{"type": "text", "text": said}],
@@ -386,7 +384,8 @@ def _end(ledger: Ledger, act: Act, now: int, move: Transition, kind: str) -> _Do
 def _promote(ledger: Ledger, act: Act, now: int) -> _Done:
     item = ledger.item(act.work)
     lease_id, basis = ledger.next_lease_id(item), _basis(item, now)
-    moved = moves.promote(item, ledger.shared.coordinator(), lease_id, basis, now)
+    coordinator = ledger.shared.coordinator(ledger.coordinator_epoch)
+    moved = moves.promote(item, coordinator, lease_id, basis, now)
     payload = payloads.many_changed([moved], "The work became a child Mission.")
     return append(ledger, act, now, "mission.child.created", payload, item=moved.item)
 

@@ -119,8 +119,11 @@ def selection_basis(plan: WorkPlan, now: int) -> JsonObject:
     }
 
 
-def mission(group: GroupPlan, names: Names, state: str, revision: int) -> JsonObject:
+def mission(
+    group: GroupPlan, names: Names, state: str, revision: int, coordinator_epoch: int = 1
+) -> JsonObject:
     """The Mission that owns a Group."""
+    lease_id = names.numbered("coordinator-lease", group.name, group.name, coordinator_epoch)
     secret = names.canary(group.name, group.name, "mission")
     return {
         "missionId": names.mission_id(group.name),
@@ -130,10 +133,10 @@ def mission(group: GroupPlan, names: Names, state: str, revision: int) -> JsonOb
         "definitionOfDone": [_criterion("delivered", secret)],
         "missionOwner": {"type": "human", "id": names.owner_id},
         "coordinator": {
-            "agentId": names.coordinator_id,
+            "agentId": names.coordinator_id(coordinator_epoch),
             "agentCardVersion": 1,
-            "coordinatorEpoch": 1,
-            "leaseId": names.numbered("coordinator-lease", group.name, group.name, 1),
+            "coordinatorEpoch": coordinator_epoch,
+            "leaseId": lease_id,
         },
         "state": state,
         "budget": {"currency": "EUR", "financialLimit": FINANCIAL_LIMIT * FINANCIAL_LIMIT},

@@ -35,6 +35,8 @@ ROLES: Mapping[str, str] = {
     "worker": "agent",
     "rival": "agent",
     "coordinator": "agent",
+    # Coordinates after a replacement, and the first one again after the next.
+    "successor": "agent",
     "owner": "human",
     "approver": "human",
     "group-authority": "service",

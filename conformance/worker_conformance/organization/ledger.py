@@ -18,6 +18,7 @@ from worker_conformance.organization.items import Item
 from worker_conformance.organization.leases import Place
 from worker_conformance.organization.memberships import Membership
 from worker_conformance.organization.moments import text
+from worker_conformance.organization.names import coordinator_role
 from worker_conformance.organization.outcomes import Appended
 from worker_conformance.organization.shared import Shared
 from worker_conformance.organization.signatures import signed
@@ -37,9 +38,10 @@ class Cause:
 class Ledger:
     """The state of one Group.
 
-    `mission_state` is that of the Mission's document, `usage` what all its work has used,
-    `lease_opened` the sequence of the Event that opened an Execution Lease, and `misfiled` the
-    sequences of the Events that tell of another Group, or of another Agent's Membership.
+    `mission_state` is that of the Mission's document, `coordinator_epoch` that of who coordinates
+    it, `usage` what all its work has used, `lease_opened` the sequence of the Event that opened an
+    Execution Lease, and `misfiled` the sequences of the Events that tell of another Group, or of
+    another Agent's Membership.
     """
 
     def __init__(self, plan: GroupPlan, shared: Shared) -> None:
@@ -50,6 +52,7 @@ class Ledger:
         self.group_id = self.names.group_id(plan.name)
         self.mission_state = "active"
         self.mission_revision = 1
+        self.coordinator_epoch = 1
         self.membership = Membership.first(plan)
         self.first_membership = self.membership
         self.events: list[JsonObject] = []
@@ -94,7 +97,7 @@ class Ledger:
             conversation_id=self.names.work_conversation_id(plan.name, self.name),
             plan=plan,
             contract=contracts.contract(plan, 1, self.names),
-            created_by=self.shared.keys.actor("coordinator"),
+            created_by=self.coordinator(),
         )
 
     def place(self, work: str) -> Place:
@@ -122,12 +125,26 @@ class Ledger:
 
     # --- the log ----------------------------------------------------------------------
 
+    def coordinator(self) -> JsonObject:
+        """Who coordinates now, as documents name a Principal."""
+        return self.shared.keys.actor(coordinator_role(self.coordinator_epoch))
+
+    def mission(self) -> JsonObject:
+        """The Mission's document as it is now."""
+        return contracts.mission(
+            self.plan,
+            self.names,
+            self.mission_state,
+            self.mission_revision,
+            self.coordinator_epoch,
+        )
+
     def organization_cause(self, role: str) -> Cause:
-        """A Command of somebody in the Organization."""
+        """A Command of somebody in the Organization; of the present Coordinator, if of one."""
         number = len(self.events) + 1
         return Cause(
             by="organization",
-            actor=self.shared.keys.actor(role),
+            actor=self.coordinator() if role == "coordinator" else self.shared.keys.actor(role),
             action_id=self.names.numbered("action", self.name, self.name, number),
             correlation_id=self.names.numbered("correlation", self.name, self.name, number),
         )

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from worker_conformance.documents.json_types import JsonObject
 from worker_conformance.errors import SuiteError
-from worker_conformance.organization import contracts, moves, payloads
+from worker_conformance.organization import moves, payloads
 from worker_conformance.organization.appending import append
 from worker_conformance.organization.ledger import Ledger
 from worker_conformance.organization.outcomes import Appended
@@ -43,14 +43,22 @@ def _approve_mission(ledger: Ledger, act: Act, now: int) -> _Done:
             "unfinished", f"{ledger.name} still has unfinished work: {', '.join(open_work)}"
         )
     ledger.mission_state, ledger.mission_revision = "awaiting_approval", ledger.mission_revision + 1
-    mission = contracts.mission(
-        ledger.plan, ledger.names, ledger.mission_state, ledger.mission_revision
-    )
+    mission = ledger.mission()
     submitted: JsonObject = {"mission": mission, "missionId": mission["missionId"]}
     first = append(ledger, act, now, "mission.submitted_for_approval", submitted)
     ledger.mission_state, ledger.mission_revision = "approved", ledger.mission_revision + 1
     payload = payloads.many_changed((), "The Mission is approved.")
     return (*first, *append(ledger, act, now, "mission.approved", payload, role="owner"))
+
+
+def _replace_coordinator(ledger: Ledger, act: Act, now: int) -> _Done:
+    """Another Agent takes over in a higher Coordinator Epoch; what was stays (MWP-MSN-005)."""
+    must_be_active(ledger)
+    ledger.coordinator_epoch += 1
+    ledger.mission_revision += 1
+    mission = ledger.mission()
+    payload: JsonObject = {"mission": mission, "missionId": mission["missionId"]}
+    return append(ledger, act, now, "mission.coordinator.assigned", payload, role="owner")
 
 
 def _archive(ledger: Ledger, act: Act, now: int) -> _Done:
@@ -90,6 +98,7 @@ ACTS: Mapping[ActKind, Callable[[Ledger, Act, int], _Done]] = MappingProxyType(
         ActKind.TERMINATE_MISSION: _terminate_mission,
         ActKind.APPROVE_MISSION: _approve_mission,
         ActKind.ARCHIVE: _archive,
+        ActKind.REPLACE_COORDINATOR: _replace_coordinator,
     }
 )
 """By kind."""

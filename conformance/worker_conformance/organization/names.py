@@ -69,10 +69,9 @@ class Names:
         """Another Worker, who competes for the same work."""
         return self.principal_id("agent", "rival")
 
-    @property
-    def coordinator_id(self) -> str:
-        """The Coordinator of every Mission."""
-        return self.principal_id("agent", "coordinator")
+    def coordinator_id(self, epoch: int = 1) -> str:
+        """Who coordinates a Mission in this Coordinator Epoch."""
+        return self.principal_id("agent", coordinator_role(epoch))
 
     @property
     def owner_id(self) -> str:
@@ -195,3 +194,8 @@ def _number(tag: str) -> int:
 def slug(name: str) -> str:
     """A local name as it may stand in a URI."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "x"
+
+
+def coordinator_role(epoch: int) -> str:
+    """The role that coordinates in this Coordinator Epoch: two Agents take turns."""
+    return "coordinator" if epoch % 2 else "successor"

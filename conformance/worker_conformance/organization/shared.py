@@ -75,9 +75,9 @@ class Shared:
         """The other Agent that is offered work."""
         return Holder(self.names.other_agent_id, 1, 1)
 
-    def coordinator(self) -> Holder:
-        """The Coordinator as an owner of promoted work."""
-        return Holder(self.names.coordinator_id, 1, 1)
+    def coordinator(self, epoch: int) -> Holder:
+        """The Coordinator of this epoch as an owner of promoted work."""
+        return Holder(self.names.coordinator_id(epoch), 1, 1)
 
     def script(self, answer: Answer) -> None:
         """Answer the next Command of a kind (`renew` stands for the declared renewal) so."""

@@ -79,7 +79,8 @@ def cursor_too_old(ledger: Ledger, snapshot: JsonObject, now: int) -> JsonObject
 
 def state_at(ledger: Ledger, through: int) -> JsonObject:
     """What Events 1 to `through` say, as the Port's `snapshot` stimulus carries it."""
-    mission = contracts.mission(ledger.plan, ledger.names, "active", 1)
+    state, epoch = "active", 1
+    mission = contracts.mission(ledger.plan, ledger.names, state, 1, epoch)
     items: dict[str, JsonObject] = {}
     leases: dict[str, JsonObject] = {}
     checkpoints: dict[str, JsonObject] = {}
@@ -104,9 +105,14 @@ def state_at(ledger: Ledger, through: int) -> JsonObject:
         if kind == "artifact.published":
             artifact_id = text_at(payload, "artifactId")
             artifacts[artifact_id] = ledger.manifests[artifact_id]
-        if kind in _MISSION_STATES:
-            revision = integer_at(event, "aggregateRevision")
-            mission = contracts.mission(ledger.plan, ledger.names, _MISSION_STATES[kind], revision)
+        if kind == "mission.coordinator.assigned":
+            epoch += 1
+        if kind in _MISSION_STATES or kind == "mission.coordinator.assigned":
+            revision, state = (
+                integer_at(event, "aggregateRevision"),
+                _MISSION_STATES.get(kind, state),
+            )
+            mission = contracts.mission(ledger.plan, ledger.names, state, revision, epoch)
     return {
         "mission": mission,
         "workItems": documents(items.values()),

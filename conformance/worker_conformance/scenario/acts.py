@@ -43,6 +43,7 @@ GROUP_ACTS = frozenset(
         ActKind.TERMINATE_MISSION,
         ActKind.APPROVE_MISSION,
         ActKind.ARCHIVE,
+        ActKind.REPLACE_COORDINATOR,
         ActKind.MOVE_MEMBERSHIP,
         ActKind.END_MEMBERSHIP,
         ActKind.OTHER_MEMBER,

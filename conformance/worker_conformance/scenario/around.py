@@ -73,6 +73,7 @@ POINTS = (
 ORGANIZATION_ROLES = (
     "rival",
     "coordinator",
+    "successor",
     "owner",
     "approver",
     "group-authority",

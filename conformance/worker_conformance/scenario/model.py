@@ -190,6 +190,7 @@ class ActKind(StrEnum):
     """`membership.ended`."""
     OTHER_MEMBER = "other_member"
     """`membership.changed` of another Agent, in a higher Membership Epoch than the Worker's."""
+    REPLACE_COORDINATOR = "replace_coordinator"
     END_OTHER_MEMBER = "end_other_member"
     """`membership.ended` of that Agent."""
     EXTENSION = "extension"

@@ -317,6 +317,7 @@ MOVES: Mapping[str, Move] = {
     "extension": Move(_lively, _group_act(ActKind.EXTENSION, critical=False)),
     "cancel_mission": Move(_lively, _group_act(ActKind.CANCEL_MISSION)),
     "terminate_mission": Move(_lively, _group_act(ActKind.TERMINATE_MISSION)),
+    "replace_coordinator": Move(_lively, _group_act(ActKind.REPLACE_COORDINATOR)),
     "move_membership": Move(_lively, _group_act(ActKind.MOVE_MEMBERSHIP)),
     "end_membership": Move(_lively, _group_act(ActKind.END_MEMBERSHIP)),
     "class": Move(

@@ -63,7 +63,7 @@ EVERYTHING = Taste(
         ),
         **dict.fromkeys(("offer_other", "revise", "fail", "cancel", "promote"), 2),
         **dict.fromkeys(("cancel_mission", "terminate_mission"), 1),
-        **dict.fromkeys(("move_membership", "end_membership"), 1),
+        **dict.fromkeys(("replace_coordinator", "move_membership", "end_membership"), 1),
         **dict.fromkeys(("class", "challenge", "weight", "quota", "policy_gate", "limits"), 2),
         **dict.fromkeys(("progress", "blocked", "failed", "completed", "safe_point"), 2),
         **dict.fromkeys(("late_report", "answer", "silence", "ping"), 2),
