@@ -1,7 +1,10 @@
 """The in-process transport: isolation of both sides, and whose fault an exception is."""
 
+import contextlib
 import enum
 import json
+import signal
+import threading
 from collections.abc import Callable
 
 import pytest
@@ -9,6 +12,7 @@ import pytest
 from worker_conformance.documents.json_types import JsonObject
 from worker_conformance.documents.strict_json import parse
 from worker_conformance.errors import AdapterError, SuiteError
+from worker_conformance.port import alarm
 from worker_conformance.port.contract import HookNotSupported
 from worker_conformance.port.in_process import InProcessPort
 from worker_conformance.port.isolation import NotJson, isolated, isolated_json
@@ -65,6 +69,57 @@ def test_an_exception_is_the_workers_fault_and_tells_where_it_was_raised() -> No
     assert "ValueError: no journal" in caught.value.cause
     assert "in fail" in caught.value.cause
     assert "in_process.py:" not in caught.value.cause.replace("test_in_process.py:", "")
+
+
+def loop(_: JsonObject) -> None:
+    while True:
+        pass
+
+
+def wait(_: JsonObject) -> None:
+    threading.Event().wait()
+
+
+def catch_whatever_comes(_: JsonObject) -> None:
+    with contextlib.suppress(BaseException):
+        wait(_)
+    loop(_)
+
+
+@pytest.mark.parametrize("hang", [loop, wait, catch_whatever_comes])
+def test_a_call_that_does_not_return_is_interrupted(
+    hang: Callable[[JsonObject], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(alarm, "AGAIN_SECONDS", 0.05)
+    port, _ = port_to(hang)
+    port.timeout_seconds = 0.05
+    with pytest.raises(AdapterError) as caught:
+        port.handle({"type": "tick", "now": NOW})
+    assert caught.value.code == "timeout"
+    assert "no answer to handle 'tick' within 0.05 s" in caught.value.cause
+    assert f"in {hang.__name__}" in caught.value.cause
+    assert "alarm.py" not in caught.value.cause
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+
+
+def test_another_ones_alarm_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(alarm, "AGAIN_SECONDS", 0.0)
+    rung: list[int] = []
+
+    def look(_: JsonObject) -> JsonObject:
+        rung.append(int(signal.getitimer(signal.ITIMER_REAL)[0]))
+        return {"effects": []}
+
+    port, _ = port_to(look)
+    before = signal.signal(signal.SIGALRM, lambda *_: None)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 1000)
+        port.handle({"type": "tick", "now": NOW})
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert rung == [999]
 
 
 def test_an_exception_with_the_code_of_an_unsupported_hook_is_none() -> None:

@@ -20,8 +20,8 @@ from worker_conformance.cli.options import color_option, console_for, jobs_optio
 from worker_conformance.documents.json_types import JsonObject, find, integer_at, list_at, text_at
 from worker_conformance.errors import UsageError
 from worker_conformance.judge.verdicts import EXIT_NOT_PASSED, RunResult
+from worker_conformance.port.contract import TIMEOUT_SECONDS
 from worker_conformance.port.locate import TCP
-from worker_conformance.port.subprocess_port import TIMEOUT_SECONDS
 from worker_conformance.report import badge as svg
 from worker_conformance.report import json_report
 from worker_conformance.report.progress import PlainProgress

@@ -20,8 +20,8 @@ from rich.console import Console
 
 from worker_conformance.documents.strict_json import MAX_SAFE_INTEGER
 from worker_conformance.errors import UsageError
+from worker_conformance.port.contract import TIMEOUT_SECONDS
 from worker_conformance.port.locate import FORMS
-from worker_conformance.port.subprocess_port import TIMEOUT_SECONDS
 from worker_conformance.resources import vectors_to_extend
 from worker_conformance.scenario.model import Profile
 

@@ -15,6 +15,7 @@ from worker_conformance.port.declaration import Declaration
 PORT_VERSION = "1"
 PROTOCOL_VERSION = "0.1"
 SUITE_NAME = "missionweaveprotocol-worker-conformance"
+TIMEOUT_SECONDS = 30.0  # a guard against hangs, far above any honest answer
 HOOK_NOT_SUPPORTED = -32001  # the JSON-RPC error code that says so
 
 

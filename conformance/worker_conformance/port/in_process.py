@@ -2,8 +2,8 @@
 
 The quickest transport: thousands of scenarios in seconds. Messages are copied both ways, so that
 neither side can reach into what the other holds, and refused where no JSON text could carry them,
-so that a Worker which passes here also passes over stdio. A hang cannot be interrupted and a crash
-in the middle of a call cannot be played: both need a process (`subprocess_port`).
+so that a Worker which passes here also passes over stdio. A hang in Python code is interrupted; one
+in compiled code, and a crash in the middle of a call, need a process (`subprocess_port`).
 """
 
 import contextlib
@@ -16,13 +16,20 @@ from attrs import define, field
 
 from worker_conformance.documents.json_types import JsonObject, JsonValue
 from worker_conformance.errors import AdapterError, SuiteError
-from worker_conformance.port import messages
-from worker_conformance.port.contract import HOOK_NOT_SUPPORTED, Answer, HookNotSupported
+from worker_conformance.port import alarm, messages
+from worker_conformance.port.alarm import Overtime, within
+from worker_conformance.port.contract import (
+    HOOK_NOT_SUPPORTED,
+    TIMEOUT_SECONDS,
+    Answer,
+    HookNotSupported,
+)
 from worker_conformance.port.declaration import Declaration
 from worker_conformance.port.isolation import NotJson, isolated, isolated_json, kind_of
 
 STDERR_KEPT_CHARACTERS = 64 * 1024  # the end of a log
 SHOWN_FRAMES_MAX = 5  # the raise and its nearest callers
+_OURS = (__file__, alarm.__file__)
 
 
 class InProcessWorker(Protocol):
@@ -50,9 +57,13 @@ Result = TypeVar("Result")
 
 @define
 class InProcessPort:
-    """The Port to an object made by `factory`."""
+    """The Port to an object made by `factory`.
+
+    `timeout_seconds` is real time and bounds each call; it decides no verdict.
+    """
 
     factory: WorkerFactory
+    timeout_seconds: float = field(default=TIMEOUT_SECONDS, kw_only=True)
     transport: str = field(default="in-process", init=False)
     copies_state_on_crash: bool = field(default=True, init=False)
     _worker: InProcessWorker | None = field(default=None, init=False)
@@ -63,8 +74,8 @@ class InProcessPort:
         """Make a Worker and return what it declares."""
         if self._worker is not None:
             raise SuiteError("port-state", "the Worker is already up", "shut it down first")
-        worker = _guarded("the factory", self.factory)
-        given = _exchange("initialize", worker.initialize, messages.initialize_params())
+        worker = self._guarded("the factory", self.factory)
+        given = self._exchange("initialize", worker.initialize, messages.initialize_params())
         declared = messages.read_declaration(given)
         messages.refuse_change(self._declared, declared)
         self._worker, self._declared = worker, declared
@@ -93,7 +104,7 @@ class InProcessPort:
         worker, self._worker = self._worker, None
         if worker is not None:
             messages.check_shutdown_result(
-                _theirs("shutdown", _guarded("shutdown", worker.shutdown))
+                _theirs("shutdown", self._guarded("shutdown", worker.shutdown))
             )
 
     def stderr_tail(self) -> str:
@@ -106,17 +117,27 @@ class InProcessPort:
             raise SuiteError("port-state", "the Worker is not up", "initialize or restart it first")
         kind = str(given["type"])
         with contextlib.redirect_stderr(self._log):
-            answer = _exchange(f"handle '{kind}'", self._worker.handle, given)
+            answer = self._exchange(f"handle '{kind}'", self._worker.handle, given)
         return messages.read_answer(answer, kind)
 
+    def _exchange(
+        self, called: str, operation: Callable[[JsonObject], JsonObject], given: JsonObject
+    ) -> JsonValue:
+        return _theirs(called, self._guarded(called, lambda: operation(given)))
 
-def _exchange(
-    called: str, operation: Callable[[JsonObject], JsonObject], given: JsonObject
-) -> JsonValue:
-    return _theirs(called, _guarded(called, lambda: operation(given)))
+    def _guarded(self, called: str, operation: Callable[[], Result]) -> Result:
+        """Run the Worker's code; an end without an answer becomes an `AdapterError`."""
+        try:
+            return within(self.timeout_seconds, lambda: _told(called, operation))
+        except Overtime as late:
+            raise AdapterError(
+                "timeout",
+                f"no answer to {called} within {self.timeout_seconds:g} s\n" + _last_frames(late),
+                "answer every request; '--timeout' sets the limit in seconds",
+            ) from None
 
 
-def _guarded(called: str, operation: Callable[[], Result]) -> Result:
+def _told(called: str, operation: Callable[[], Result]) -> Result:
     """Run the Worker's code and turn whatever it raises into an answer or an adapter error."""
     try:
         return operation()
@@ -132,8 +153,8 @@ def _guarded(called: str, operation: Callable[[], Result]) -> Result:
         ) from None
 
 
-def _last_frames(error: Exception) -> str:
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != __file__]
+def _last_frames(error: BaseException) -> str:
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename not in _OURS]
     return "\n".join(f"{f.filename}:{f.lineno} in {f.name}" for f in frames[-SHOWN_FRAMES_MAX:])
 
 

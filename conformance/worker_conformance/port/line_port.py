@@ -15,11 +15,15 @@ from worker_conformance.documents.json_types import JsonObject
 from worker_conformance.errors import AdapterError, SuiteError
 from worker_conformance.port import messages
 from worker_conformance.port.channel import MAX_LINE_BYTES, STDERR_KEPT_BYTES, Channel, Trouble
-from worker_conformance.port.contract import HOOK_NOT_SUPPORTED, Answer, HookNotSupported
+from worker_conformance.port.contract import (
+    HOOK_NOT_SUPPORTED,
+    TIMEOUT_SECONDS,
+    Answer,
+    HookNotSupported,
+)
 from worker_conformance.port.declaration import Declaration
 from worker_conformance.port.json_rpc import RpcError, read_response, request_line
 
-TIMEOUT_SECONDS = 30.0  # a guard against hangs, far above any honest answer
 GRACE_SECONDS = 5.0  # from the answer to `shutdown` until the peer has gone
 STDERR_LINES_SHOWN = 20  # a stack trace, and what led to it
 STDERR_FOLLOWS = "; its stderr ends with:\n"

@@ -21,8 +21,9 @@ from typing import cast
 from attrs import frozen
 
 from worker_conformance.errors import AdapterError, UsageError
+from worker_conformance.port.contract import TIMEOUT_SECONDS
 from worker_conformance.port.in_process import InProcessPort, WorkerFactory
-from worker_conformance.port.subprocess_port import TIMEOUT_SECONDS, StdioPort
+from worker_conformance.port.subprocess_port import StdioPort
 from worker_conformance.port.tcp import Address, TcpPort
 
 STDIO = "stdio:"
@@ -65,7 +66,7 @@ class PortFactory:
 
     def open_in_process(self) -> InProcessPort:
         """Return a Port to an object; only where `spec` names one."""
-        return InProcessPort(import_factory(self.spec))
+        return InProcessPort(import_factory(self.spec), timeout_seconds=self.timeout_seconds)
 
     def open_process(self) -> StdioPort:
         """Return a Port to a process, also for `module:factory`: for crashes during a call."""

@@ -8,10 +8,10 @@ from attrs import define, field
 
 from worker_conformance.errors import AdapterError
 from worker_conformance.port import messages
-from worker_conformance.port.line_port import GRACE_SECONDS, TIMEOUT_SECONDS, LinePort
+from worker_conformance.port.line_port import GRACE_SECONDS, LinePort
 from worker_conformance.port.process import WorkerProcess, describe_status
 
-__all__ = ["GRACE_SECONDS", "TIMEOUT_SECONDS", "StdioPort"]
+__all__ = ["GRACE_SECONDS", "StdioPort"]
 
 LAST_WORDS_SECONDS = 1.0  # from the end of stdout to the exit of the process
 

@@ -22,9 +22,9 @@ from worker_conformance.documents.json_types import (
     text_at,
 )
 from worker_conformance.errors import UsageError
+from worker_conformance.port.contract import TIMEOUT_SECONDS
 from worker_conformance.port.declaration import Declaration
 from worker_conformance.port.digest import adapter_digest
-from worker_conformance.port.subprocess_port import TIMEOUT_SECONDS
 from worker_conformance.suite.properties.catalogue import PROPERTIES, PropertyInfo
 
 FORMAT = "worker-conformance-soak-1"
