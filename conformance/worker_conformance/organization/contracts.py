@@ -22,9 +22,6 @@ FINANCIAL_LIMIT = 1_000
 CALL_LIMIT = 100_000
 """Budgets that no scenario exhausts unless it is about them."""
 
-RUNS_BEGUN_ANEW_MAX = 10
-"""How many times its length work may run: what no Checkpoint has kept is done again."""
-
 OPEN_ENDED_SECONDS = 2 * DAY_SECONDS
 """The bound of work that runs until a report ends it: longer than nearly every scenario lets it."""
 
@@ -206,15 +203,15 @@ def _budget(plan: WorkPlan, names: Names) -> JsonObject:
 
 
 def _running_time_max(plan: WorkPlan) -> int:
-    """Of all its tries together, in seconds, and of what sessions that end take with them.
+    """Of all its runs together, in seconds; of all its tries, where nothing else is planned.
 
-    What runs until a report ends it has a long time. Neither reaches far into the time until the
-    deadline, so that nobody has to decline what is done in time.
+    What runs until a report ends it has a long time, and time enough before its deadline.
     """
-    needed = plan.duration_seconds * plan.attempts
-    room = needed * RUNS_BEGUN_ANEW_MAX if plan.completes else OPEN_ENDED_SECONDS
-    in_time = plan.deadline_seconds // 2
-    return max(needed, min(room, in_time)) if plan.completes else min(room, in_time)
+    if plan.running_time_seconds is not None:
+        return plan.running_time_seconds
+    if plan.completes:
+        return plan.duration_seconds * plan.attempts
+    return min(OPEN_ENDED_SECONDS, plan.deadline_seconds // 2)
 
 
 def _camel(words: str) -> str:

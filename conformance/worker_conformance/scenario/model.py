@@ -99,10 +99,11 @@ class WorkPlan:
     """One WorkItem's contract and how the executor behaves when it runs.
 
     `duration_seconds` is the running time after which the executor reports `completed`;
-    `completes=False` runs until a `report` step ends it. `safe_point_seconds` is the time from
-    `preempt` to the safe point; `None` waits for a `report` step. `budget` sets limits of the
-    contract by dimension (`tool_calls`, …); `lacks` is a part that the contract does not have, and
-    `extension` says whether data of an unknown profile in it is `critical` or `optional`.
+    `completes=False` runs until a `report` step ends it. `running_time_seconds` is the contract's
+    bound of it; without one it is what all tries together may take. `safe_point_seconds` is the
+    time from `preempt` to the safe point; `None` waits for a `report` step. `budget` sets limits of
+    the contract by dimension (`tool_calls`, …); `lacks` is a part that the contract does not have,
+    and `extension` says whether data of an unknown profile in it is `critical` or `optional`.
     `token="manual"`: the Authorization Service issues none by itself.
     """
 
@@ -110,6 +111,7 @@ class WorkPlan:
     group: str
     duration_seconds: int = 60
     completes: bool = True
+    running_time_seconds: int | None = None
     safe_point_seconds: int | None = 0
     goal: str | None = None
     deadline_seconds: int = FAR_SECONDS

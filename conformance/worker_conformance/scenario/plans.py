@@ -109,6 +109,7 @@ GROUP_MEMBERS = (
 CONTRACT_MEMBERS = (
     Member("duration", "duration_seconds", DURATION),
     Member("completes", "completes", TRUTH),
+    Member("running_time", "running_time_seconds", DURATION),
     Member("safe_point", "safe_point_seconds", Form(_read_safe_point, _write_safe_point)),
     Member("goal", "goal", TEXT),
     Member("deadline", "deadline_seconds", DURATION),

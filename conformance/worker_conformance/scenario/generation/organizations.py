@@ -38,6 +38,7 @@ SHORT_SECONDS = (20, 45, 60, 90)
 LONG_SECONDS = (240, 400, 700)
 SPARE_BITS = 3  # so that no value is more than an eighth likelier than another
 _BIT = st.booleans()
+RUNS_BEGUN_ANEW_MAX = 10  # many more than a course has sessions
 GROUP_NAMES = ("A", "B", "C")
 CLASSES = ("background", "standard", "urgent")
 RETRYABLE_CODE = "TOOL_TIMEOUT"
@@ -102,7 +103,19 @@ def _work(draw: Draw, taste: Taste, name: str, group: str, earlier: Sequence[str
     kinds = [kind for kind, weight in taste.work.items() for _ in range(weight)]
     kind = pick(draw, kinds)
     plan = WorkPlan(name, group, duration_seconds=pick(draw, SHORT_SECONDS))
-    return _KINDS[kind](draw, plan, earlier)
+    return _with_room(_KINDS[kind](draw, plan, earlier))
+
+
+def _with_room(plan: WorkPlan) -> WorkPlan:
+    """Sessions end, and what no Checkpoint has kept is done again: whoever counts has room for it.
+
+    But not far into the time until the deadline, so that nobody has to decline what can be done.
+    """
+    if not plan.completes:
+        return plan
+    needed = plan.duration_seconds * plan.attempts
+    room = min(needed * RUNS_BEGUN_ANEW_MAX, plan.deadline_seconds // 2)
+    return evolve(plan, running_time_seconds=max(needed, room))
 
 
 def _ordinary(draw: Draw, plan: WorkPlan, earlier: Sequence[str]) -> WorkPlan:
