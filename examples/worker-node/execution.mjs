@@ -127,6 +127,8 @@ export class Execution {
     const { item, leaseId } = slot;
     const refuse = (refused) => session.slots.effect("operation", slot, { operationId, refused });
     if (!current) return refuse("no current lease");
+    const group = session.groups.get(item.groupId);
+    if (group.linked && !group.live) return refuse("not reconciled");
     if (!session.gateIsOpen(item)) return refuse("no execution approval");
     const key = hashOf([item.doc.missionId, item.id, item.ownershipEpoch, operationId]);
     const token = session.tokens.find((candidate) => candidate.leaseId === leaseId

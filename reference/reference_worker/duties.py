@@ -19,14 +19,13 @@ from reference_worker import (
     slots,
 )
 from reference_worker.records import WorkItem
-from reference_worker.runtime import Link
+from reference_worker.runtime import HISTORY_UNKNOWN
 from reference_worker.turn import Turn
 
 ROUNDS_MAX = 10_000  # a turn that does not come to rest is a bug, not a schedule
 
 # While a Group's history is not known to its end, its items have no duties but those of a run: all
 # of them are looked at when the Group becomes live, and nothing is decided twice.
-HISTORY_UNKNOWN = frozenset({Link.REPLAYING, Link.CAUGHT_UP})
 
 
 def settle(turn: Turn) -> None:

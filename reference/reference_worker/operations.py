@@ -10,7 +10,7 @@ from __future__ import annotations
 from reference_worker import eligibility, leases, slots
 from reference_worker.documents import Document, sha256
 from reference_worker.records import WorkItem
-from reference_worker.runtime import Phase, Run, Token
+from reference_worker.runtime import HISTORY_UNKNOWN, Phase, Run, Token
 from reference_worker.turn import Turn
 
 BUDGET_EXHAUSTED = "budget exhausted"
@@ -69,6 +69,8 @@ def _judge(
     in_grace = report["effect"] == "reversible" and slots.goes_on_offline(turn, run, item)
     if (lease is None or lease.lease_id != run.lease_id) and not in_grace:
         return "no current lease", None
+    if turn.runtime.links.get(item.group_id) in HISTORY_UNKNOWN:  # MWP-WRK-020
+        return "not reconciled", None
     if not eligibility.is_gate_open(turn, item):  # MWP-AUT-003
         return "no execution approval", None
     token = _token_for(turn, run, item, report, in_grace=in_grace)

@@ -30,6 +30,10 @@ class Link(Enum):
     CUT = "cut"  # the link is down
 
 
+HISTORY_UNKNOWN = frozenset({Link.REPLAYING, Link.CAUGHT_UP})
+"""Back in reach, and not yet reconciled (MWP-WRK-020)."""
+
+
 class Phase(Enum):
     """What a Capacity Slot is doing, from `run` to `release`. The moves are in slots.MOVES."""
 

@@ -254,6 +254,76 @@ class SilentWhileAnythingIsDown(_KnowsTheLink):
         return () if self._is_down and says(effect, "work.block") else (effect,)
 
 
+@altered
+def acts_before_it_reconciles(parts: Parts) -> None:
+    """Lets an operation happen as soon as its Group is in reach, whatever has happened there."""
+    parts.replace("operations.HISTORY_UNKNOWN", frozenset())
+
+
+class NeverActsAgain(Interposer):
+    """Refuses every operation of a run that an outage has seen."""
+
+    def _begin(self) -> None:
+        self._granted: set[object] = set()
+        self._seen: set[object] = set()
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        if stimulus["type"] == "link" and stimulus["state"] == "down":
+            self._seen |= self._granted
+        return stimulus
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        if effect["type"] == "run":
+            self._granted.add(effect["leaseId"])
+        if effect["type"] != "operation" or effect.get("leaseId") not in self._seen:
+            return (effect,)
+        kept = ("type", "slotId", "workItemId", "operationId")
+        return ({**{name: effect[name] for name in kept}, "refused": "there was an outage"},)
+
+
+class SubmitsAtOnce(_KnowsTheLink):
+    """Sends a result that an outage has held back as soon as the Group is in reach."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._results: dict[object, JsonObject] = {}
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        if find(stimulus, "report", "kind") == "completed" and self._is_down:
+            self._results[stimulus["workItemId"]] = stimulus
+        return super()._given(stimulus)
+
+    def _afterwards(self) -> Iterable[JsonObject]:
+        if self._is_down or self.stimulus["type"] != "link" or "sessionEpoch" in self.stimulus:
+            return
+        for result in self._results.values():
+            group_id = text_at(result, "report", "artifacts", 0, "groupId")
+            payload: JsonObject = {
+                "workItemId": result["workItemId"],
+                "ownershipEpoch": 1,
+                "executionLeaseId": result["leaseId"],
+                "artifactIds": [],
+                "evidence": [],
+            }
+            yield self.speaker.command("work.submit", group_id, payload)
+
+
+class TakesAMessageForAReplay(Interposer):
+    """Submits nothing after a Message until a replay has ended, though none is under way."""
+
+    def _begin(self) -> None:
+        self._is_replaying = False
+
+    def _given(self, stimulus: JsonObject) -> JsonObject | None:
+        kinds = {event["kind"] for event in events_in(stimulus)}
+        told = self._is_replaying or "message.posted" in kinds
+        self._is_replaying = told and stimulus["type"] != "caught_up"
+        return stimulus
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        return () if self._is_replaying and says(effect, "work.submit") else (effect,)
+
+
 class SubmitsWithTheOfflineBinding(Interposer):
     """Sends a result in the form of a buffered Checkpoint as well, before it is reconciled."""
 
@@ -272,6 +342,30 @@ class SubmitsWithTheOfflineBinding(Interposer):
 
 
 MUTANTS = (
+    mutant(
+        acts_before_it_reconciles,
+        "WRK-020.c",
+        "OFFLINE-0017",
+        "A connection that is up taken for a state that is known.",
+    ),
+    mutant(
+        NeverActsAgain,
+        "WRK-020.c",
+        "OFFLINE-0018",
+        "A circuit breaker that nothing closes again.",
+    ),
+    mutant(
+        SubmitsAtOnce,
+        "WRK-020.c",
+        "OFFLINE-0019",
+        "An outbox that hears of the connection before the inbox does.",
+    ),
+    mutant(
+        TakesAMessageForAReplay,
+        "WRK-020.c",
+        "OFFLINE-0020",
+        "One flag for a replay under way, which any news sets and only its end clears.",
+    ),
     mutant(
         SubmitsWithTheOfflineBinding,
         "WRK-013.b",
