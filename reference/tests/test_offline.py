@@ -64,6 +64,37 @@ def test_only_reversible_operations_pass_on_the_strength_of_the_grace(organizati
     org.lease_seconds = 10
     org.open()
     org.give("a1")
+    give_token(org)
+    org.handle("link", state="down")
+    (early,) = org.report("a1", "operation", operationId="op", effect="external")
+    assert "refused" not in early
+    org.advance(11)
+    (late,) = org.report("a1", "operation", operationId="op", effect="external")
+    assert "refused" in late
+    (reversible,) = org.report("a1", "operation", operationId="op", effect="reversible")
+    assert "refused" not in reversible
+
+
+def test_nothing_takes_effect_between_a_links_return_and_the_end_of_the_replay(
+    organization: Make,
+) -> None:
+    org = organization()
+    org.open()
+    org.give("a1")
+    give_token(org)
+    org.handle("link", state="down", groupIds=[A])
+    org.handle("link", state="up", groupIds=[A])
+    for effect in ("external", "reversible"):
+        (refused,) = org.report("a1", "operation", operationId="op", effect=effect)
+        assert refused["refused"] == "not reconciled"
+    org.handle("caught_up", groupId=A, sequence=len(org.logs[A]))
+    org.tick()
+    (done,) = org.report("a1", "operation", operationId="op", effect="external")
+    assert "refused" not in done
+
+
+def give_token(org: Any) -> None:
+    """A token of ten seconds for the operation `op` of a1's present run."""
     document = {
         "tokenId": "urn:test:token",
         "leaseId": org.running()["urn:test:item:a1"]["leaseId"],
@@ -76,14 +107,6 @@ def test_only_reversible_operations_pass_on_the_strength_of_the_grace(organizati
         "expiresAt": spell(org.now + 10 * MICROS),
     }
     org.handle("token", token=document, secret="hush")  # noqa: S106 - a test's secret
-    org.handle("link", state="down")
-    (early,) = org.report("a1", "operation", operationId="op", effect="external")
-    assert "refused" not in early
-    org.advance(11)
-    (late,) = org.report("a1", "operation", operationId="op", effect="external")
-    assert "refused" in late
-    (reversible,) = org.report("a1", "operation", operationId="op", effect="reversible")
-    assert "refused" not in reversible
 
 
 def test_a_buffered_checkpoint_carries_the_binding_and_comes_before_anything_else(
