@@ -6,7 +6,7 @@ from worker_conformance.documents.schemas import DocumentKind, problems
 from worker_conformance.errors import SuiteError
 from worker_conformance.organization.acts import ACTS
 from worker_conformance.organization.snapshots import state_at
-from worker_conformance.scenario.model import Act, ActKind, SetPolicy, WorkPlan
+from worker_conformance.scenario.model import ASIDES, Act, ActKind, SetPolicy, WorkPlan
 
 # Each act with the way to a state in which it may happen, and the kind of its Event.
 EVENTS = {
@@ -90,7 +90,19 @@ def ready(desk, kind: ActKind) -> None:
 
 
 def test_every_kind_of_act_is_known() -> None:
-    assert set(ACTS) == set(ActKind) == {*EVENTS, ActKind.MISFILED}
+    assert set(ACTS) == set(ActKind) == {*EVENTS, ActKind.ASIDE, ActKind.MISFILED}
+
+
+@pytest.mark.parametrize("kind", ASIDES)
+def test_an_event_between_others_is_true_to_the_form_and_changes_nothing(
+    desk, check_event, kind
+) -> None:
+    desk.reach("active")
+    before = dict(desk.group.ledger.items)
+    desk.group.act(Act(ActKind.ASIDE, args={"kind": kind}), desk.micros)
+    check_event(desk.last, desk.registry)
+    assert desk.last["kind"] == kind
+    assert desk.group.ledger.items == before
 
 
 def test_what_is_filed_in_the_wrong_group_is_true_to_the_form_and_changes_nothing(

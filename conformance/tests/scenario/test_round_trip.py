@@ -17,6 +17,7 @@ from worker_conformance.scenario.dump import LINE_WIDTH, to_yaml
 from worker_conformance.scenario.loader import load, load_text
 from worker_conformance.scenario.model import (
     ACKED,
+    ASIDES,
     END,
     FALSE_APPROVALS,
     MISFILED,
@@ -137,6 +138,7 @@ def work_plans(name: str, group: str, before: list[str]) -> st.SearchStrategy[Wo
         retryable=st.lists(CODES, max_size=2).map(tuple),
         lease_seconds=SECONDS,
         lease_delay_seconds=SECONDS,
+        running_time_seconds=st.none() | SECONDS,
         budget=BUDGETS,
         lacks=st.none() | st.sampled_from(plans.PARTS),
         extension=st.none() | st.sampled_from(["critical", "optional"]),
@@ -153,12 +155,14 @@ def arguments(kind: ActKind) -> st.SearchStrategy[dict[str, object]]:
             "epoch": ORDINALS,
             "how": st.sampled_from(FALSE_APPROVALS),
         },
+        ActKind.ASIDE: {"kind": st.sampled_from(ASIDES)},
         ActKind.MISFILED: {"what": st.sampled_from(MISFILED)},
         ActKind.CHILD_FAILED: {"indispensable": st.booleans()},
     }
+    needed = own.pop(ActKind.ASIDE) if kind is ActKind.ASIDE else {}
     optional = {"critical": st.booleans(), **own.get(kind, {})}
     if kind is not ActKind.REVISE:
-        return st.fixed_dictionaries({}, optional=optional)
+        return st.fixed_dictionaries(needed, optional=optional)
     changes = {"deadline_seconds": SECONDS, "goal": TEXTS, "safe_point_seconds": st.none()}
     return st.fixed_dictionaries(
         {"changes": st.fixed_dictionaries({}, optional=changes)}, optional=optional

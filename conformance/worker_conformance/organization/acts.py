@@ -15,7 +15,7 @@ from worker_conformance.documents.canonical import sha256_bytes
 from worker_conformance.documents.json_types import JsonObject, JsonValue
 from worker_conformance.documents.schemas import DocumentKind
 from worker_conformance.errors import SuiteError
-from worker_conformance.organization import contracts, missions, moves, payloads
+from worker_conformance.organization import asides, contracts, missions, moves, payloads
 from worker_conformance.organization.appending import append
 from worker_conformance.organization.forging import altered_signature
 from worker_conformance.organization.items import Grant, Item, Offer
@@ -454,6 +454,7 @@ ACTS: Mapping[ActKind, _Doing] = {
     ActKind.OTHER_MEMBER: _other_member,
     ActKind.END_OTHER_MEMBER: _end_other_member,
     ActKind.EXTENSION: _extension,
+    ActKind.ASIDE: asides.aside,
     ActKind.MISFILED: _misfiled,
     **missions.ACTS,
 }

@@ -7,7 +7,14 @@ WorkItem. Never carries an act out (`organization` does).
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from worker_conformance.scenario.model import FALSE_APPROVALS, HARD_DATA, MISFILED, Act, ActKind
+from worker_conformance.scenario.model import (
+    ASIDES,
+    FALSE_APPROVALS,
+    HARD_DATA,
+    MISFILED,
+    Act,
+    ActKind,
+)
 from worker_conformance.scenario.plans import CONTRACT_MEMBERS
 from worker_conformance.scenario.values import (
     DURATION,
@@ -44,6 +51,7 @@ GROUP_ACTS = frozenset(
         ActKind.APPROVE_MISSION,
         ActKind.ARCHIVE,
         ActKind.REPLACE_COORDINATOR,
+        ActKind.ASIDE,
         ActKind.MOVE_MEMBERSHIP,
         ActKind.END_MEMBERSHIP,
         ActKind.OTHER_MEMBER,
@@ -54,6 +62,7 @@ GROUP_ACTS = frozenset(
 )
 """Acts that concern a Group as a whole; all others name a WorkItem."""
 
+_ASIDE = choice(*ASIDES)
 _WORK = Member("work", "work", NAME)
 _CARRIED = (
     Member("critical", "critical", TRUTH),
@@ -72,6 +81,7 @@ _ARGUMENTS: Mapping[ActKind, tuple[Member, ...]] = MappingProxyType(
             Member("believed", "believed", TRUTH),
             *_CARRIED,
         ),
+        ActKind.ASIDE: (Member("kind", "kind", _ASIDE), *_CARRIED),
         ActKind.MISFILED: (Member("what", "what", choice(*MISFILED)), *_CARRIED),
         ActKind.REVISE: (_WORK, *CONTRACT_MEMBERS, *_CARRIED),
         ActKind.CHILD_FAILED: (_WORK, Member("indispensable", "indispensable", TRUTH), *_CARRIED),
@@ -96,6 +106,8 @@ def read_act(node: YamlNode) -> Act:
         kind = _kind(text(node), node)
         if kind not in GROUP_ACTS:
             raise refusal(node.place, f"'{kind}' names no WorkItem", f"write {{{kind}: a1}}")
+        if kind is ActKind.ASIDE:
+            raise refusal(node.place, "'aside' names no Event", f"write {{aside: {ASIDES[0]}}}")
         return Act(kind)
     word, _, value = only(node, "an act")
     kind = _kind(word, node)
@@ -103,6 +115,8 @@ def read_act(node: YamlNode) -> Act:
         return _with_arguments(kind, value)
     if kind is ActKind.MESSAGE:
         return Act(kind, args={"text": text(value)})
+    if kind is ActKind.ASIDE:
+        return Act(kind, args={"kind": _ASIDE.read(value)})
     if kind in GROUP_ACTS:
         raise refusal(value.place, f"'{kind}' names nothing", f"write {kind} by itself")
     return Act(kind, name(value))
@@ -121,6 +135,8 @@ def write_act(act: Act) -> Plain:
         return word
     if act.work is None and act.kind is ActKind.MESSAGE and set(arguments) == {"text"}:
         return {word: TEXT.write(arguments["text"])}
+    if act.kind is ActKind.ASIDE and set(arguments) == {"kind"}:
+        return {word: _ASIDE.write(arguments["kind"])}
     if act.work is not None:
         arguments = {"work": act.work, **arguments}
     bare = set(arguments) == {"work"} and "changes" not in act.args

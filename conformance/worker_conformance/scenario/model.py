@@ -186,13 +186,16 @@ class ActKind(StrEnum):
     """`mission.submitted_for_approval` and `mission.approved`."""
     ARCHIVE = "archive"
     """`group.archived`: the Mission has ended before."""
+    REPLACE_COORDINATOR = "replace_coordinator"
+    """`mission.coordinator.assigned`: another Agent, in a higher Coordinator Epoch."""
+    ASIDE = "aside"
+    """A core Event that asks nothing of a Worker, of one of the kinds ASIDES."""
     MOVE_MEMBERSHIP = "move_membership"
     """`membership.changed`: the Membership Epoch rises."""
     END_MEMBERSHIP = "end_membership"
     """`membership.ended`."""
     OTHER_MEMBER = "other_member"
     """`membership.changed` of another Agent, in a higher Membership Epoch than the Worker's."""
-    REPLACE_COORDINATOR = "replace_coordinator"
     END_OTHER_MEMBER = "end_other_member"
     """`membership.ended` of that Agent."""
     EXTENSION = "extension"
@@ -203,6 +206,16 @@ class ActKind(StrEnum):
 
 FALSE_APPROVALS = ("signature", "approver", "decision")
 """An Approval whose signature is wrong, whose approver may not approve, or that denies."""
+
+
+ASIDES = (
+    "mission.coordinator.renewed",
+    "membership.delegation.granted",
+    "message.redacted",
+    "policy.cooperation_override.granted",
+    "group.snapshot.created",
+)
+"""Core Event kinds of what is between others (PROTOCOL 15.2)."""
 
 
 MISFILED = ("work", "claim", "membership", "approval")
@@ -220,8 +233,9 @@ class Act:
     Known `args`: `text` (message), `changes` (revise: WorkPlan members), `checkpoint` (offer: the
     WorkItem whose latest Checkpoint it carries instead of its own), `expires_seconds`
     (grant), `critical` (extension), `data` (extension: one of HARD_DATA),
-    `epoch` (grant: for another Ownership Epoch), `what` (misfiled: one of MISFILED), `how` (grant:
-    what is wrong with it, one of FALSE_APPROVALS), `indispensable` (child_failed).
+    `kind` (aside: one of ASIDES), `epoch` (grant: for another Ownership Epoch), `what` (misfiled:
+    one of MISFILED), `how` (grant: what is wrong with it, one of FALSE_APPROVALS),
+    `indispensable` (child_failed).
     """
 
     kind: ActKind

@@ -7,6 +7,7 @@ from typing import Any
 
 from worker_conformance.documents.json_types import JsonObject, find, integer_at, text_at
 from worker_conformance.judge.reading import frames_in, positions_in
+from worker_conformance.scenario.model import ASIDES
 from worker_conformance.selftest.copies import Parts, altered, notes
 from worker_conformance.selftest.interposer import Interposer, effects_of, says
 from worker_conformance.selftest.mutants.base import mutant
@@ -27,6 +28,34 @@ def cursor_over_a_gap(parts: Parts) -> None:
 
     def at_once(turn: Any, group: Any, event: Any, digest: str) -> None:
         if event["sequence"] > group.cursor + 1:
+            process(turn, group, event, digest)
+        else:
+            sequence(turn, group, event, digest)
+
+    parts.replace("inbox._sequence", at_once)
+
+
+@altered
+def stops_without_a_handler(parts: Parts) -> None:
+    """Goes no further where an Event is of a core kind that asks nothing of it."""
+    process = parts.get("inbox._process")
+
+    def handled(turn: Any, group: Any, event: Any, digest: str) -> None:
+        if event["kind"] not in ASIDES:
+            process(turn, group, event, digest)
+
+    parts.replace("inbox._process", handled)
+
+
+@altered
+def gaps_between_asides_are_asides(parts: Parts) -> None:
+    """Takes what is missing between two Events that ask nothing for a third of the kind."""
+    sequence, process = parts.get("inbox._sequence"), parts.get("inbox._process")
+
+    def at_once(turn: Any, group: Any, event: Any, digest: str) -> None:
+        was_aside = notes(turn).get((group.group_id, "aside"), False)
+        notes(turn)[group.group_id, "aside"] = event["kind"] in ASIDES
+        if was_aside and event["kind"] in ASIDES and event["sequence"] > group.cursor + 1:
             process(turn, group, event, digest)
         else:
             sequence(turn, group, event, digest)
@@ -333,6 +362,18 @@ def repetition_in_a_gap_is_an_attack(parts: Parts) -> None:
 
 
 MUTANTS = (
+    mutant(
+        stops_without_a_handler,
+        "WRK-029.b",
+        "REPLAY-0074",
+        "A dispatch over known kinds that raises for all others, in an inbox that tries again.",
+    ),
+    mutant(
+        gaps_between_asides_are_asides,
+        "WRK-029.c",
+        "REPLAY-0075",
+        "A filter at the source that leaves out what the reader does not want, as it is believed.",
+    ),
     mutant(
         steps_through_what_waits,
         "WRK-029.d",
