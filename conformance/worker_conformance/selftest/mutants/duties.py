@@ -208,14 +208,18 @@ class RenamesItsRetries(Interposer):
 
 
 class FirstMembershipForEver(Interposer):
-    """Carries the Membership Epoch that it began with."""
+    """Carries the Membership Epoch that it has carried first."""
+
+    def _begin(self) -> None:
+        self._first: dict[str, object] = {}
 
     def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
         command = command_of(effect)
         if command is None:
             return (effect,)
-        first = self.speaker.membership_epochs.get(text_at(command, "groupId"))
-        if first is None or command["membershipEpoch"] == first:
+        epoch = command["membershipEpoch"]
+        first = self._first.setdefault(text_at(command, "groupId"), epoch)
+        if first == epoch:
             return (effect,)
         return (self.speaker.changed(effect, membershipEpoch=first),)
 
