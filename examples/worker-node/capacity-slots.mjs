@@ -56,6 +56,8 @@ export class CapacitySlots {
       if (this.session.now < millis(lease.startsAt)) { this.session.wakeBy(millis(lease.startsAt)); continue; }
       if (this.session.now < (item.session.retryAt ?? 0)) { this.session.wakeBy(item.session.retryAt); continue; }
       if (!this.session.canSend(group) || !this.mayRun(item, lease.leaseId)) continue;
+      if (item.session.failure && this.session.mayNotGoOn(item)) continue;
+      if (this.session.execution.gaveUpLate(item, lease.leaseId)) continue;
       const promised = this.of(item); // a retry gave its place up, and waits for another in the quota
       if (!promised && !this.quotaLeft(item.groupId)) continue;
       const slot = promised ?? this.slots.find((candidate) => !candidate.phase);
@@ -82,6 +84,7 @@ export class CapacitySlots {
         sideEffectScope: item.groupId,
       },
     });
+    item.session.failure = undefined;
     Object.assign(slot, { phase: "running", ranAt: this.session.now });
   }
 
@@ -158,7 +161,7 @@ export class CapacitySlots {
     const giveBack = () => { if (slot.item === item && slot.phase === "reserved") this.free(slot); };
     session.outbox.send("work.start", item, { ownershipEpoch: epoch }, {
       stillValid: () => item.isOf(session.agent.agentId) && item.ownershipEpoch === epoch
-        && this.isWaiting(item) && session.gateIsOpen(item),
+        && this.isWaiting(item) && session.gateIsOpen(item) && session.now < millis(item.leases.ownership?.expiresAt),
       failed: () => { refund(); giveBack(); session.hold(item, HOLD_MILLIS); },
     });
   }

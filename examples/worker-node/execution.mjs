@@ -112,14 +112,27 @@ export class Execution {
     const wait = backoff === "none" ? 0 : Math.min(longest, 1000 * (backoff === "exponential" ? 2 ** (item.attempts - 1) : 1));
     const again = session.now + wait;
     if (retryableFailures.includes(code) && item.attempts < maxAttempts && again < millis(item.contract.deadline)) {
-      item.session.retryAt = again;
+      Object.assign(item.session, { retryAt: again, failure: { code, evidence } });
       session.slots.free(slot, "release");
       item.session.ranUnder = undefined;
       return;
     }
-    this.owe(item, slot.leaseId, "work.fail",
-      { reason: code, evidence: evidence.map((document) => session.signer.sign(document, document.createdAt)) });
+    this.oweFailure(item, slot.leaseId, { code, evidence });
     session.slots.free(slot, "release");
+  }
+
+  oweFailure(item, leaseId, { code, evidence }) {
+    this.owe(item, leaseId, "work.fail",
+      { reason: code, evidence: evidence.map((document) => this.session.signer.sign(document, document.createdAt)) });
+  }
+
+  /** A retry that would begin behind the deadline is none: the failure before it is the last. */
+  gaveUpLate(item, leaseId) {
+    const { failure } = item.session;
+    if (!failure || this.session.now < millis(item.contract.deadline)) return false;
+    item.session.ranUnder = leaseId;
+    this.oweFailure(item, leaseId, failure);
+    return true;
   }
 
   operation(slot, { operationId, effect }, current) {

@@ -11,6 +11,7 @@ from reference_worker import (
     admission,
     disclosure,
     eligibility,
+    execution,
     leases,
     outbox,
     preemption,
@@ -62,6 +63,8 @@ def review(turn: Turn, work_item_id: str) -> None:
         turn.runtime.claims.pop(work_item_id, None)
         _count(turn, item)
         return
+    if run is None:
+        execution.give_up_late_retry(turn, item)
     admission.review(turn, item)
     renewals.review(turn, item)
     slots.claim(turn, item)

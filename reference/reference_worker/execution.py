@@ -15,6 +15,8 @@ from reference_worker.records import WorkItem
 from reference_worker.runtime import Run
 from reference_worker.turn import Turn
 
+TOO_LATE = "DEADLINE_EXCEEDED"
+
 
 def receive(turn: Turn, stimulus: Document) -> None:
     """Take one `execution` stimulus."""
@@ -67,8 +69,8 @@ def _failed(turn: Turn, run: Run, item: WorkItem, report: Document) -> None:
         return  # the run has come to its end already
     changed = turn.change(item, failures=item.failures + 1)
     delay = retries.delay_before_retry(turn, changed, report["code"])
-    if delay is not None:  # MWP-WRK-018
-        turn.change(changed, not_before=turn.now + delay, waiting_retry=True)
+    if delay is not None and not run.escalation:  # MWP-WRK-018, MWP-AUT-004
+        turn.change(changed, not_before=turn.now + delay, waiting_retry=True, has_failed=True)
         slots.move(turn, run, "retry")
         return
     if slots.move(turn, run, "close"):
@@ -76,6 +78,26 @@ def _failed(turn: Turn, run: Run, item: WorkItem, report: Document) -> None:
             turn, changed, report.get("evidence", []), report["code"]
         )
         _fail(turn, run, changed, report["code"], evidence)
+
+
+def give_up_late_retry(turn: Turn, item: WorkItem) -> None:
+    """Fail work whose next attempt had to wait until behind its deadline (MWP-WRK-018)."""
+    if not item.has_failed or item.suspended or not leases.is_owner(turn, item):
+        return
+    lease = leases.current_lease(turn, item)
+    if lease is None and not leases.is_queued(turn, item):
+        return
+    if turn.now < item.contract.deadline:
+        turn.runtime.timers.set(item.contract.deadline, item.work_item_id)
+    elif not outbox.has_outstanding(turn, item, *outbox.CLOSING_KINDS):
+        assert item.ownership is not None, "an owner has an ownership"
+        payload = {
+            "ownershipEpoch": item.ownership.epoch,
+            **({"executionLeaseId": lease.lease_id} if lease else {}),
+            "reason": TOO_LATE,
+            "evidence": list(results.failure_evidence(turn, item, [], TOO_LATE)),
+        }
+        outbox.propose(turn, item, outbox.FAIL, payload, lease_id=lease.lease_id if lease else "")
 
 
 def _fail(

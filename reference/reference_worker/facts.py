@@ -115,6 +115,7 @@ def _afresh(item: WorkItem, ownership: Ownership | None, event: Document) -> dic
         "pauses": 0,
         "runs": 0,
         "not_before": 0,
+        "has_failed": False,
         "side_effects": (),
         "spent": (),
         "spending": (),

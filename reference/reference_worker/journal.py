@@ -20,7 +20,7 @@ from reference_worker.records import from_row, to_row
 FILE_NAME = "worker.sqlite3"
 SYNCHRONOUS = "FULL"  # a commit is on the disk before its effects leave
 SEAL_LENGTH = 8  # hexadecimal digits in front of each row: SQLite's pages carry no checksum
-LAYOUT = 6  # raised whenever a record's fields change; an older file is rebuilt by Replay
+LAYOUT = 7  # raised whenever a record's fields change; an older file is rebuilt by Replay
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS state (

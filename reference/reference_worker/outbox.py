@@ -114,11 +114,11 @@ def is_stale(turn: Turn, command: Command, item: WorkItem) -> bool:
     if item.ownership.epoch != command.ownership_epoch:  # MWP-WRK-019
         return True
     if command.kind == START:
-        return not leases.is_queued(turn, item)
+        return not leases.is_queued(turn, item) or turn.now >= item.ownership.expires_at
     if command.binding is not None:  # a run that goes on makes the buffered Checkpoint pointless
         return turn.is_live(item.group_id) and turn.runtime.run_of(item.work_item_id) is not None
-    if command.kind == FAIL and leases.is_queued(turn, item):
-        return False  # a failure stays one when its lease is revoked
+    if command.kind == FAIL and (leases.is_queued(turn, item) or not turn.is_live(item.group_id)):
+        return False  # a failure stays one when its lease is revoked, or ends in an outage
     lease = leases.current_lease(turn, item)
     if command.lease_id:
         return lease is None or lease.lease_id != command.lease_id

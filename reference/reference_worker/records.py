@@ -150,6 +150,7 @@ class WorkItem:
     failures: int = 0
     not_before: int = 0
     waiting_retry: bool = False
+    has_failed: bool = False  # the latest run has, and another attempt is to come
     pauses: int = 0
     runs: int = 0
     started: bool = False

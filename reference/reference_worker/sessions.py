@@ -75,6 +75,7 @@ def leave(turn: Turn, stimulus: Document) -> None:
     turn.runtime.cut_at.pop(group_id, None)
     turn.runtime.contexts.pop(group_id, None)
     turn.runtime.buffers.pop(group_id, None)
+    _give_up_starts(turn)
     turn.touch_groups(group_id)
 
 
@@ -124,13 +125,13 @@ def link(turn: Turn, stimulus: Document) -> None:
 
 
 def _give_up_starts(turn: Turn) -> None:
-    """A start that a cut left unanswered must not keep a slot from the Groups that are there.
+    """A start that a cut or a leave left unanswered must not keep a slot from other Groups.
 
     If it was granted, the replay brings the lease and the item claims a slot; if not, it is decided
     anew, and goes out as it was where nothing has changed (MWP-EVT-003).
     """
     for work_item_id, (group_id, _) in list(turn.runtime.reservations.items()):
-        if turn.runtime.links.get(group_id) is Link.CUT:
+        if turn.runtime.links.get(group_id) in (None, Link.CUT):
             for command in outbox.outstanding(turn, work_item_id):
                 if command.kind == outbox.START:
                     outbox.drop(turn, command)

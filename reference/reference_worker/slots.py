@@ -220,6 +220,7 @@ def claim(turn: Turn, item: WorkItem) -> None:
         and turn.runtime.run_of(item.work_item_id) is None
         and not item.suspended
         and eligibility.unfit(turn, item) is None
+        and not eligibility.is_unaffordable(turn, item)  # MWP-AUT-004
         and turn.now >= item.not_before
         and turn.is_live(item.group_id)
         and not outbox.has_outstanding(turn, item, *outbox.CLOSING_KINDS, outbox.CHECKPOINT)
@@ -268,6 +269,7 @@ def _run(turn: Turn, item: WorkItem) -> None:
         item,
         runs=item.runs + 1,
         waiting_retry=False,
+        has_failed=False,
         spent=tuple(earlier.items()),
         spending=(),
     )

@@ -217,9 +217,8 @@ class FirstMembershipForEver(Interposer):
         command = command_of(effect)
         if command is None:
             return (effect,)
-        epoch = command["membershipEpoch"]
-        first = self._first.setdefault(text_at(command, "groupId"), epoch)
-        if first == epoch:
+        first = self._first.setdefault(text_at(command, "groupId"), command["membershipEpoch"])
+        if first == command["membershipEpoch"]:
             return (effect,)
         return (self.speaker.changed(effect, membershipEpoch=first),)
 
