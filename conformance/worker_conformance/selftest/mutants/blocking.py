@@ -12,6 +12,7 @@ from worker_conformance.documents.json_types import JsonObject, find, text_at
 from worker_conformance.selftest.copies import Parts, altered, notes
 from worker_conformance.selftest.interposer import Interposer, says
 from worker_conformance.selftest.mutants.base import mutant
+from worker_conformance.selftest.mutants.later import retry_at_any_time
 from worker_conformance.selftest.speaker import events_in
 
 HOUR = 3600 * 1_000_000  # microseconds
@@ -223,6 +224,7 @@ def retries_after_the_deadline(parts: Parts) -> None:
         return SECOND if is_left else None
 
     parts.replace("retries.delay_before_retry", regardless)
+    retry_at_any_time(parts)
 
 
 @altered

@@ -8,6 +8,7 @@ from worker_conformance.documents.json_types import JsonObject, find
 from worker_conformance.selftest.copies import Parts, altered, notes
 from worker_conformance.selftest.interposer import Interposer
 from worker_conformance.selftest.mutants.base import mutant
+from worker_conformance.selftest.mutants.later import claim_on_credit
 
 OF_A_RUN = frozenset(
     {"work.checkpoint", "ext.missionweaveprotocol.core.work_execution_lease_renew"}
@@ -137,6 +138,7 @@ def retries_on_credit(parts: Parts) -> None:
         return delay(turn, evolve(item, spent=(), spending=()), code)
 
     parts.replace("retries.delay_before_retry", whatever_it_costs)
+    claim_on_credit(parts)
 
 
 @altered

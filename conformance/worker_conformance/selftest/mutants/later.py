@@ -10,10 +10,15 @@ from worker_conformance.selftest.mutants.base import Mutant, mutant
 # The copy's own types are known to the copy alone: alterations take its values as they come.
 
 
+def retry_at_any_time(parts: Parts) -> None:
+    """Let a retry begin without another look at the time."""
+    parts.replace("execution.give_up_late_retry", lambda _turn, _item: None)
+
+
 @altered
 def retries_behind_the_deadline(parts: Parts) -> None:
     """Asks for the time when an attempt fails, and not when the next one begins."""
-    parts.replace("execution.give_up_late_retry", lambda _turn, _item: None)
+    retry_at_any_time(parts)
 
 
 @altered
@@ -58,9 +63,8 @@ def leaving_takes_a_place_along(parts: Parts) -> None:
     parts.replace("sessions._give_up_starts", taking_one)
 
 
-@altered
-def retries_on_the_missions_credit(parts: Parts) -> None:
-    """Looks at the Mission's budget before it asks for a lease, and at none of its retries."""
+def claim_on_credit(parts: Parts) -> None:
+    """Let leased work claim a slot whatever is left to spend."""
     claim, unaffordable = parts.get("slots.claim"), parts.get("eligibility.is_unaffordable")
 
     def on_credit(turn: Any, item: Any) -> None:
@@ -69,6 +73,12 @@ def retries_on_the_missions_credit(parts: Parts) -> None:
         parts.replace("eligibility.is_unaffordable", unaffordable)
 
     parts.replace("slots.claim", on_credit)
+
+
+@altered
+def retries_on_the_missions_credit(parts: Parts) -> None:
+    """Looks at the Mission's budget before it asks for a lease, and at none of its retries."""
+    claim_on_credit(parts)
 
 
 @altered
@@ -83,9 +93,8 @@ def little_is_nothing(parts: Parts) -> None:
     parts.replace("eligibility.is_unaffordable", frugal)
 
 
-@altered
-def starts_what_it_owned(parts: Parts) -> None:
-    """Repeats an unanswered start for as long as it takes the work for queued."""
+def start_by_state(parts: Parts) -> None:
+    """Let a start be repeated whatever the ownership's times are."""
     stale, queued = parts.get("outbox.is_stale"), parts.get("leases.is_queued")
 
     def stale_by_state(turn: Any, command: Any, item: Any) -> bool:
@@ -94,6 +103,12 @@ def starts_what_it_owned(parts: Parts) -> None:
         return bool(stale(turn, command, item))
 
     parts.replace("outbox.is_stale", stale_by_state)
+
+
+@altered
+def starts_what_it_owned(parts: Parts) -> None:
+    """Repeats an unanswered start for as long as it takes the work for queued."""
+    start_by_state(parts)
 
 
 @altered

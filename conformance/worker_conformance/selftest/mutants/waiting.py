@@ -12,6 +12,7 @@ from worker_conformance.judge.reading import frames_in
 from worker_conformance.selftest.copies import Parts, altered, notes
 from worker_conformance.selftest.interposer import Interposer, says
 from worker_conformance.selftest.mutants.base import mutant
+from worker_conformance.selftest.mutants.later import start_by_state
 from worker_conformance.selftest.speaker import events_in, with_frames
 
 SHORT = 600 * 1_000_000  # microseconds
@@ -99,6 +100,7 @@ def _reads_times(parts: Parts, otherwise: Callable[[Any], Any]) -> None:
 def owns_for_ever(parts: Parts) -> None:
     """Starts whatever it once owned."""
     _reads_times(parts, lambda ownership: evolve(ownership, expires_at=1 << 60))
+    start_by_state(parts)
 
 
 @altered
