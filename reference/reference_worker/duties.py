@@ -25,9 +25,6 @@ from reference_worker.turn import Turn
 
 ROUNDS_MAX = 10_000  # a turn that does not come to rest is a bug, not a schedule
 
-# While a Group's history is not known to its end, its items have no duties but those of a run: all
-# of them are looked at when the Group becomes live, and nothing is decided twice.
-
 
 def settle(turn: Turn) -> None:
     """Do everything that is due, until nothing is."""
@@ -60,6 +57,8 @@ def review(turn: Turn, work_item_id: str) -> None:
         _leave(turn, work_item_id)
         return
     if run is None and turn.runtime.links.get(item.group_id) in HISTORY_UNKNOWN:
+        # No duties but those of a run: all items are looked at when the Group becomes live, and
+        # nothing is decided twice.
         turn.runtime.claims.pop(work_item_id, None)
         _count(turn, item)
         return

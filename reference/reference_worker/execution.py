@@ -50,7 +50,7 @@ def _completed(turn: Turn, run: Run, item: WorkItem, report: Document) -> None:
         evidence = results.failure_evidence(
             turn, item, report.get("evidence", []), "EVIDENCE_MISSING"
         )
-        _fail(turn, run, item, "EVIDENCE_MISSING", evidence)
+        _fail(turn, item, run.lease_id, "EVIDENCE_MISSING", evidence)
         return
     bound: Document = {"ownershipEpoch": run.ownership_epoch, "executionLeaseId": run.lease_id}
     for artifact in result.artifacts:
@@ -70,19 +70,19 @@ def _failed(turn: Turn, run: Run, item: WorkItem, report: Document) -> None:
     changed = turn.change(item, failures=item.failures + 1)
     delay = retries.delay_before_retry(turn, changed, report["code"])
     if delay is not None and not run.escalation:  # MWP-WRK-018, MWP-AUT-004
-        turn.change(changed, not_before=turn.now + delay, waiting_retry=True, has_failed=True)
+        turn.change(changed, not_before=turn.now + delay, failed_under=run.lease_id)
         slots.move(turn, run, "retry")
         return
     if slots.move(turn, run, "close"):
         evidence = results.failure_evidence(
             turn, changed, report.get("evidence", []), report["code"]
         )
-        _fail(turn, run, changed, report["code"], evidence)
+        _fail(turn, changed, run.lease_id, report["code"], evidence)
 
 
 def give_up_late_retry(turn: Turn, item: WorkItem) -> None:
     """Fail work whose next attempt had to wait until behind its deadline (MWP-WRK-018)."""
-    if not item.has_failed or item.suspended or not leases.is_owner(turn, item):
+    if not item.failed_under or item.suspended or not leases.is_owner(turn, item):
         return
     lease = leases.current_lease(turn, item)
     if lease is None and not leases.is_queued(turn, item):
@@ -90,26 +90,22 @@ def give_up_late_retry(turn: Turn, item: WorkItem) -> None:
     if turn.now < item.contract.deadline:
         turn.runtime.timers.set(item.contract.deadline, item.work_item_id)
     elif not outbox.has_outstanding(turn, item, *outbox.CLOSING_KINDS):
-        assert item.ownership is not None, "an owner has an ownership"
-        payload = {
-            "ownershipEpoch": item.ownership.epoch,
-            **({"executionLeaseId": lease.lease_id} if lease else {}),
-            "reason": TOO_LATE,
-            "evidence": list(results.failure_evidence(turn, item, [], TOO_LATE)),
-        }
-        outbox.propose(turn, item, outbox.FAIL, payload, lease_id=lease.lease_id if lease else "")
+        evidence = results.failure_evidence(turn, item, [], TOO_LATE)
+        _fail(turn, item, lease.lease_id if lease else "", TOO_LATE, evidence)
 
 
 def _fail(
-    turn: Turn, run: Run, item: WorkItem, reason: str, evidence: tuple[Document, ...]
+    turn: Turn, item: WorkItem, lease_id: str, reason: str, evidence: tuple[Document, ...]
 ) -> None:
+    """Propose the failure; work that is queued again names no lease."""
+    assert item.ownership is not None, "only an owner fails work"
     payload = {
-        "ownershipEpoch": run.ownership_epoch,
-        "executionLeaseId": run.lease_id,
+        "ownershipEpoch": item.ownership.epoch,
+        **({"executionLeaseId": lease_id} if lease_id else {}),
         "reason": reason,
         "evidence": list(evidence),
     }
-    outbox.propose(turn, item, outbox.FAIL, payload, lease_id=run.lease_id)
+    outbox.propose(turn, item, outbox.FAIL, payload, lease_id=lease_id)
 
 
 REPORTS: Mapping[str, Callable[[Turn, Run, WorkItem, Document], None]] = {

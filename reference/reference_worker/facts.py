@@ -96,7 +96,6 @@ def absorb(
         checkpoint=checkpoint or before.checkpoint,
         started=(before.started and not _is_another(before, ownership))
         or _has_begun(ownership, leases, work_item_id),
-        waiting_retry=before.waiting_retry and lease is not None,
         suspended=False,
         refusals=0,
     )
@@ -115,7 +114,7 @@ def _afresh(item: WorkItem, ownership: Ownership | None, event: Document) -> dic
         "pauses": 0,
         "runs": 0,
         "not_before": 0,
-        "has_failed": False,
+        "failed_under": "",
         "side_effects": (),
         "spent": (),
         "spending": (),

@@ -149,8 +149,7 @@ class WorkItem:
     approvals: tuple[Approval, ...] = field(default=(), metadata={"records": Approval})
     failures: int = 0
     not_before: int = 0
-    waiting_retry: bool = False
-    has_failed: bool = False  # the latest run has, and another attempt is to come
+    failed_under: str = ""  # the lease of the latest run, if it failed and is to be tried again
     pauses: int = 0
     runs: int = 0
     started: bool = False

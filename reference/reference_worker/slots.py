@@ -192,12 +192,17 @@ def _may_run(turn: Turn, work_item_id: str) -> bool:
     item = turn.item(work_item_id)
     assert item is not None, "a claim is dropped with its item"
     quota = turn.runtime.policy.quota(item.group_id)
-    if quota is None or not item.waiting_retry:
+    if quota is None or not _waits_for_retry(item):
         return True  # what was started had its place when the start was asked for
     started = sum(
-        one.group_id == item.group_id and not one.waiting_retry for one in _claiming(turn)
+        one.group_id == item.group_id and not _waits_for_retry(one) for one in _claiming(turn)
     )
     return _promised(turn, item.group_id) + started < quota
+
+
+def _waits_for_retry(item: WorkItem) -> bool:
+    """True for work that has failed under the lease that it still holds."""
+    return item.lease is not None and item.lease.lease_id == item.failed_under
 
 
 def _promised(turn: Turn, group_id: str) -> int:
@@ -268,8 +273,7 @@ def _run(turn: Turn, item: WorkItem) -> None:
     turn.change(
         item,
         runs=item.runs + 1,
-        waiting_retry=False,
-        has_failed=False,
+        failed_under="",
         spent=tuple(earlier.items()),
         spending=(),
     )

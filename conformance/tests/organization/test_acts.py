@@ -429,6 +429,13 @@ def test_a_replaced_coordinator_is_another_agent_in_a_higher_epoch(desk) -> None
     assert coordinator()["agentId"] == first["id"]
 
 
+def test_a_snapshot_knows_of_a_lease_that_a_coordinator_has_renewed(desk) -> None:
+    renewed = Act(ActKind.ASIDE, args={"kind": "mission.coordinator.renewed"})
+    desk.group.act(renewed, desk.micros)
+    shown = state_at(desk.group.ledger, len(desk.group.events))["mission"]
+    assert shown == desk.last["payload"]["mission"]
+
+
 def test_a_snapshot_says_who_coordinates(desk) -> None:
     desk.act(ActKind.REPLACE_COORDINATOR)
     through = len(desk.group.events)

@@ -33,6 +33,9 @@ _MISSION_STATES = {
     "mission.cancelled": "cancelled",
     "mission.terminated": "failed",
 }
+_ASSIGNED = "mission.coordinator.assigned"
+_MISSION_KINDS = frozenset({*_MISSION_STATES, _ASSIGNED, "mission.coordinator.renewed"})
+"""Of the Events that change the Mission's document."""
 
 
 def take(
@@ -105,13 +108,9 @@ def state_at(ledger: Ledger, through: int) -> JsonObject:
         if kind == "artifact.published":
             artifact_id = text_at(payload, "artifactId")
             artifacts[artifact_id] = ledger.manifests[artifact_id]
-        if kind == "mission.coordinator.assigned":
-            epoch += 1
-        if kind in _MISSION_STATES or kind == "mission.coordinator.assigned":
-            revision, state = (
-                integer_at(event, "aggregateRevision"),
-                _MISSION_STATES.get(kind, state),
-            )
+        if kind in _MISSION_KINDS:
+            state, epoch = _MISSION_STATES.get(kind, state), epoch + (kind == _ASSIGNED)
+            revision = integer_at(event, "aggregateRevision")
             mission = contracts.mission(ledger.plan, ledger.names, state, revision, epoch)
     return {
         "mission": mission,

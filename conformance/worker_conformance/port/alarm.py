@@ -23,13 +23,16 @@ def within(seconds: float, operation: Callable[[], Result]) -> Result:
     """Return what `operation` returns; raise `Overtime` if it takes longer than `seconds`."""
     if not _free():
         return operation()
-    before = signal.signal(signal.SIGALRM, _interrupt)
     try:
-        signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN_SECONDS)
-        return operation()
-    finally:
+        signal.signal(signal.SIGALRM, _interrupt)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN_SECONDS)
+            return operation()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:  # also where the alarm rang while it was put away
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
 def _free() -> bool:

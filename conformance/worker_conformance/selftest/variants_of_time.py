@@ -107,9 +107,8 @@ def measures_its_running_time(parts: Parts) -> None:
         if limit is None or run.phase.value not in _RUNS:
             return
         since = notes(turn).get(run.lease_id, run.began_at)
-        over = (
-            since + (limit + 1) * SECOND - notes(turn).get(_work_of(run), 0)
-        )  # or it ends just now
+        earlier = notes(turn).get(_work_of(run), 0)
+        over = since + (limit + 1) * SECOND - earlier  # its end may come in this instant
         if turn.now < over:
             turn.runtime.timers.set(over, run.work_item_id)
         elif not run.escalation:

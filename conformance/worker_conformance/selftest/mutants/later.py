@@ -88,7 +88,7 @@ def little_is_nothing(parts: Parts) -> None:
 
     def frugal(turn: Any, item: Any) -> bool:
         told = turn.runtime.policy.remaining.get(item.group_id)
-        return bool(item.has_failed and told) or bool(unaffordable(turn, item))
+        return bool(item.failed_under and told) or bool(unaffordable(turn, item))
 
     parts.replace("eligibility.is_unaffordable", frugal)
 

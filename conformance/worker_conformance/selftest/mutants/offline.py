@@ -137,8 +137,8 @@ class GraceCountsAlways(Interposer):
                     yield {"type": word, "slotId": str(slot), "workItemId": run["workItemId"]}
 
 
-class SubmitsAcrossSessions(_KnowsTheLink):
-    """Sends a result under the old session's lease as soon as the link is back."""
+class _HoldsResults(_KnowsTheLink):
+    """Base: keeps the results that were reported out of reach, and can submit them."""
 
     def _begin(self) -> None:
         super()._begin()
@@ -149,13 +149,8 @@ class SubmitsAcrossSessions(_KnowsTheLink):
             self._results[stimulus["workItemId"]] = stimulus
         return super()._given(stimulus)
 
-    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
-        is_again = payload_of(effect).get("workItemId") in self._results
-        return () if says(effect, "work.start") and is_again else (effect,)
-
-    def _afterwards(self) -> Iterable[JsonObject]:
-        is_back = self.stimulus["type"] == "link" and self.stimulus["state"] == "up"
-        for result in self._results.values() if is_back else ():
+    def _submissions(self) -> Iterable[JsonObject]:
+        for result in self._results.values():
             group_id = text_at(result, "report", "artifacts", 0, "groupId")
             payload: JsonObject = {
                 "workItemId": result["workItemId"],
@@ -165,6 +160,18 @@ class SubmitsAcrossSessions(_KnowsTheLink):
                 "evidence": [],
             }
             yield self.speaker.command("work.submit", group_id, payload)
+
+
+class SubmitsAcrossSessions(_HoldsResults):
+    """Sends a result under the old session's lease as soon as the link is back."""
+
+    def _done(self, effect: JsonObject) -> Iterable[JsonObject]:
+        is_again = payload_of(effect).get("workItemId") in self._results
+        return () if says(effect, "work.start") and is_again else (effect,)
+
+    def _afterwards(self) -> Iterable[JsonObject]:
+        is_back = self.stimulus["type"] == "link" and self.stimulus["state"] == "up"
+        return self._submissions() if is_back else ()
 
 
 class ReportsLostInAnOutage(_KnowsTheLink):
@@ -281,31 +288,13 @@ class NeverActsAgain(Interposer):
         return ({**{name: effect[name] for name in kept}, "refused": "there was an outage"},)
 
 
-class SubmitsAtOnce(_KnowsTheLink):
+class SubmitsAtOnce(_HoldsResults):
     """Sends a result that an outage has held back as soon as the Group is in reach."""
 
-    def _begin(self) -> None:
-        super()._begin()
-        self._results: dict[object, JsonObject] = {}
-
-    def _given(self, stimulus: JsonObject) -> JsonObject | None:
-        if find(stimulus, "report", "kind") == "completed" and self._is_down:
-            self._results[stimulus["workItemId"]] = stimulus
-        return super()._given(stimulus)
-
     def _afterwards(self) -> Iterable[JsonObject]:
-        if self._is_down or self.stimulus["type"] != "link" or "sessionEpoch" in self.stimulus:
-            return
-        for result in self._results.values():
-            group_id = text_at(result, "report", "artifacts", 0, "groupId")
-            payload: JsonObject = {
-                "workItemId": result["workItemId"],
-                "ownershipEpoch": 1,
-                "executionLeaseId": result["leaseId"],
-                "artifactIds": [],
-                "evidence": [],
-            }
-            yield self.speaker.command("work.submit", group_id, payload)
+        is_new = "sessionEpoch" in self.stimulus
+        is_back = self.stimulus["type"] == "link" and not self._is_down
+        return self._submissions() if is_back and not is_new else ()
 
 
 class TakesAMessageForAReplay(Interposer):

@@ -103,7 +103,7 @@ def retry_counts_itself(parts: Parts) -> None:
         item = turn.item(work_item_id)
         quota = turn.runtime.policy.quota(item.group_id)
         claims = sum(one.group_id == item.group_id for one in claiming(turn))
-        return quota is None or not item.waiting_retry or claims < quota
+        return quota is None or not item.failed_under or claims < quota
 
     parts.replace("slots._may_run", may_run)
 
